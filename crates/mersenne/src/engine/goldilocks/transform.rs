@@ -9,8 +9,8 @@
 //! The weight of word j is 2^(e_j/N) with e_j = −p·j mod N, where p is the exponent. As e_j is
 //! e_{rC} + e_c, or e_{rC} + e_c − N if this sum is N or more, the weight is the product of a
 //! weight of the row, a weight of the column, and possibly ½. The weight of the column commutes
-//! with the transform along the column, and is combined with the multiplication by ω_N^(c·k).
-//! Digits are multiplied by the weight of the row only.
+//! with the transform along the column, and is combined with the multiplication by ω_N^(c·k). So
+//! digits are multiplied only by the weight of the row, and by ½ where it applies.
 //!
 //! A product passes over the data three times: along columns (digits → weights → transforms), along
 //! rows (transforms, squares, inverse transforms), and along columns (inverse transforms → weights
@@ -32,15 +32,16 @@ pub(super) struct Transform<V: WordLanes> {
     columns_fft: Fft,
     rows_fft: Fft,
     /// The factors between the transforms of columns and of rows: ω_N^(c·k) times the weight of
-    /// column c. Lane i of entry g·C + c is the factor for the frequency k at position g·W + i of
-    /// the spectrum of column c. C is the number of columns, and W the number of lanes.
+    /// column c, for C columns and vectors of W lanes. Lane i of entry g·C + c is the factor for
+    /// the frequency k at position g·W + i of the spectrum of column c. ω_N is an N-th root of
+    /// unity.
     forward: Vec<V::Factor>,
     /// The inverses of the factors in `forward`, divided by N.
     inverse: Vec<V::Factor>,
-    /// The weight of the first word of each row, and half of it.
+    /// The weight of the first word of each row, and half of this weight.
     row_weights: Vec<[u64; 2]>,
-    /// For each group of W rows, where W is the number of lanes: the inverse weights of the first
-    /// words of the rows, and their doubles.
+    /// The inverse weights of the first words of the rows, and the doubles of these inverses. An
+    /// entry has one row in each of the W lanes of a vector.
     row_unweights: Vec<[V::Factor; 2]>,
     /// The weight exponent −p·j mod N of the first word j of each row.
     row_exponents: Vec<i64>,
@@ -125,7 +126,7 @@ impl<V: WordLanes> Transform<V> {
         &self.layout
     }
 
-    /// Allocates memory for one spectrum.
+    /// Allocates memory for one spectrum, filled with zeros.
     pub(super) fn spectrum(&self) -> Vec<V> {
         vec![V::splat(self.instructions, 0); self.shape.rows / V::WIDTH * self.shape.pitch()]
     }

@@ -1,5 +1,5 @@
-//! The engine family `goldilocks` on a device, as an arithmetic of `engine/gpu`: transforms modulo
-//! 2^64 − 2^32 + 1 (Hérault 2025, §3–5).
+//! The engine family `goldilocks` on a device: transforms modulo 2^64 − 2^32 + 1 (Hérault 2025,
+//! §3–5), as an [`Arithmetic`] for the module `engine/gpu`.
 //!
 //! | file | subject |
 //! |---|---|
@@ -28,41 +28,46 @@ use shape::Shape;
 use words::ExactWords;
 
 /// The engine family `goldilocks` on a device, for exponents 640 ≤ p < 2^31. Transform lengths are
-/// N = 2^k words with 6 ≤ k ≤ 26, and N = 5·2^k words with 6 ≤ k ≤ 24. The tiles must fit into the
-/// device's shared memory: 64 KiB per block suffice for 5M words, 99 KiB for 16M, and 227 KiB for
-/// all lengths. The least number of bits of a word is from 5 to 11, depending on the length.
+/// N = 2^k words with 6 ≤ k ≤ 26, and N = 5·2^k words with 6 ≤ k ≤ 24. Tiles of the transform must
+/// fit into the device's shared memory: 64 KiB per block suffice for 5M words, 99 KiB for 16M, and
+/// 227 KiB for all lengths. Depending on the length, words must have at least 5 to 11 bits.
 ///
-/// The margin is 0.1 bits below the margin of [`Goldilocks`] on the CPU. Memory on the device is
-/// 8·N bytes for the spectrum, at most 2·N for carries, 4·N for each register, 4·N for sums, and
-/// tables of about 40·√N to 200·√N words. The first product of two registers adds 8·N bytes.
+/// The margin is 0.1 bits below the margin of [`Goldilocks`] on the CPU.
+///
+/// An engine needs the following memory on the device: 8·N bytes for the spectrum, at most 2·N for
+/// carries, 4·N for each register, 4·N for sums, and tables of about 40·√N to 200·√N words. The
+/// first product of two registers adds 8·N bytes.
 pub type GoldilocksOn = OnDevice<Goldilocks>;
 
-/// Returns the number of bits that the shortest of N = `length` words must have for carries to end
-/// within a tile of four words, if words are multiplied by m = `multiplier`.
+/// Returns the smallest number of bits of the shortest word for which carries end within a tile of
+/// four words. The residue has N = `length` words, and the words of a product are multiplied by m =
+/// `multiplier`.
 ///
 /// If the shortest word has b bits, the mean β of bits per word is below b + 1. By the bound on a
 /// word of a product (see the margin of the family on the CPU), a carry is below m·2^(b + log2 N +
 /// 1.21). Three words later it is below m·2^(log2 N + 1.21 − 2b) + 1.1, which must be at most
-/// 2^(b−6) + 1.1. So 3b ≥ log2 N + log2 m + 7.21, and log2 N < ⌊log2 N⌋ + 1.
+/// 2^(b−6) + 1.1. This gives 3b ≥ log2 N + log2 m + 7.21. The result is rounded up, by log2 N <
+/// ⌊log2 N⌋ + 1.
 fn least_bits(length: usize, multiplier: u32) -> u32 {
     let log2_multiplier = multiplier.max(1).next_power_of_two().trailing_zeros();
     (length.ilog2() + log2_multiplier + 9).div_ceil(3)
 }
 
 /// Returns whether carries end within a tile of four words if the N = `length` words of a product
-/// are multiplied by m = `multiplier`. Two conditions must hold. Words must have the bits that
-/// [`least_bits`] requires. And the carry from the first to the second word of a tile, at most
-/// 2.31·m·N, must fit into 31 bits together with a digit and half a base.
+/// are multiplied by m = `multiplier`. Two conditions must hold. First, words must have the number
+/// of bits that [`least_bits`] returns. Second, the carry from the first to the second word of a
+/// tile, which is at most 2.31·m·N, must fit into 31 bits together with a digit and half a base.
 fn carries_rest(p: u32, length: usize, multiplier: u32) -> bool {
     p / length as u32 >= least_bits(length, multiplier)
         && length as u64 * u64::from(multiplier) <= 1 << 28
 }
 
-/// The number of bits by which the margin on a device is smaller than on the CPU. The margin is
-/// smaller because a carry may remain in the last digit of a tile.
+/// The number of bits by which the margin on a device is below the margin on the CPU. It allows for
+/// the carry that may remain in the last digit of a tile.
 const SLACK_BITS: f64 = 0.1;
 
-/// Iterates over all transform lengths, in words, that any device supports, in ascending order.
+/// Iterates over the transform lengths, in words, in ascending order. A given device may support
+/// only some of them.
 pub fn all_lengths() -> impl Iterator<Item = usize> {
     let powers = (6..=26).map(|k| 1 << k);
     let mut lengths: Vec<usize> = powers.chain((6..=24).map(|k| 5 << k)).collect();
@@ -71,7 +76,7 @@ pub fn all_lengths() -> impl Iterator<Item = usize> {
 }
 
 /// Returns the source of every kernel that an engine with transform length `length` compiles by
-/// default, so that kernels can be compiled without a device. `shared_memory_per_block` is the
+/// default. With it, kernels can be compiled without a device. `shared_memory_per_block` is the
 /// largest shared memory of a block, in bytes.
 #[must_use]
 pub fn sources(length: usize, shared_memory_per_block: u32) -> Vec<Source> {
@@ -123,8 +128,8 @@ impl Arithmetic for Goldilocks {
     }
 
     /// Returns the margin on a device. It is 0.1 bits below the margin of the family on the CPU,
-    /// because digits may exceed their range by 2^−5 of the range. Returns an error if words are
-    /// too short for carries to end within a tile.
+    /// because digits may exceed their range by up to 2^−5 of the range. Returns an error if words
+    /// are too short for carries to end within a tile.
     fn margin_on_device(p: u32, length: usize) -> Result<Margin, EngineError> {
         let margin = Self.margin(p, length)?;
         let least_bits = least_bits(length, 1);

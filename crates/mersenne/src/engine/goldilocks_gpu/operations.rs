@@ -1,16 +1,16 @@
 //! The field operations of a squaring, counted from the source text of the kernels.
 //!
-//! A product of 64-bit numbers counts as 1, a product of a 32-bit number by a 64-bit one as 1/2.
-//! Levels are log2 of the radices, over both transforms and both inverse transforms. Sums and
-//! reductions are part of the levels. Carries are not counted. The first tile of columns, which is
-//! computed twice, is counted once.
+//! A product of two 64-bit numbers counts as 1, a product of a 32-bit and a 64-bit number as 1/2.
+//! The number of levels is the sum of log2 of the radices, over both transforms and both inverse
+//! transforms. Sums and reductions are part of the levels. Carries are not counted. The first tile
+//! of columns, which is computed twice, is counted once.
 
 use crate::engine::gpu::Line;
 
 /// Returns the number of products per word of a squaring. It is the sum of the products in the
 /// transforms along columns and rows, 1 for the square, 1 for unweighting, 1/2 for weighting, and 4
-/// for the twists between columns and rows: in each direction 1 product by the factor and 1 to
-/// compute the factor.
+/// for the twists between columns and rows. In each direction, a twist takes 1 product to compute
+/// the factor and 1 to multiply by it.
 pub(super) fn products_per_point(column: Line, row: Line) -> f64 {
     const SQUARE: f64 = 1.0;
     const WEIGHTS: f64 = 1.5;
@@ -18,11 +18,13 @@ pub(super) fn products_per_point(column: Line, row: Line) -> f64 {
     of_line(column) + of_line(row) + SQUARE + WEIGHTS + TWISTS
 }
 
-/// Returns the number of products per point for the forward and the inverse transform of a line
-/// Q·A·B. Between two steps, every point is multiplied once by a twiddle, unless the twiddle is 1
-/// because one of its indices is 0. Before the step of radix A of the forward transform, all points
-/// are multiplied, because the twiddles are read as whole lists. A step of radix 5 multiplies five
-/// points by eight constants.
+/// Returns the number of products per point for the forward and the inverse transform along a line
+/// of Q·A·B points.
+///
+/// Between two steps, every point is multiplied once by a twiddle, unless the twiddle is 1 because
+/// one of its indices is 0. There is one exception: before the step of radix A of the forward
+/// transform, all points are multiplied, because the twiddles are read as whole lists. A step of
+/// radix 5 takes eight products by constants for every five points.
 fn of_line(Line { q, a, b }: Line) -> f64 {
     let others_than_first = |radix: u32| 1.0 - 1.0 / f64::from(radix);
     let inner = others_than_first(b) + others_than_first(a);
@@ -31,8 +33,8 @@ fn of_line(Line { q, a, b }: Line) -> f64 {
     inner + before_a + fifths
 }
 
-/// Returns the number of levels of the transforms in both directions: 2·log2(N) for N words in
-/// columns and rows of the given lines.
+/// Returns the number of levels of the transforms in both directions: 2·log2(N), where N is the
+/// number of words in columns and rows of the given lines.
 pub(super) fn levels(column: Line, row: Line) -> f64 {
     2.0 * (f64::from(column.len()).log2() + f64::from(row.len()).log2())
 }

@@ -10,9 +10,9 @@ fn points(line: Line) -> u32 {
     line.a.max(line.b)
 }
 
-/// Returns the divisions worth trying of a line of `length` points into radices Q·A·B. The steps of
-/// radix A and B are computed in registers with shifts only, and A and B differ by a factor of at
-/// most 2. Q is 1, 2, 4, 5, 8 or 16.
+/// Returns the divisions of a line of `length` points into radices Q·A·B that are worth trying. The
+/// steps of radix A and B are computed in registers with shifts only, and A and B differ by a
+/// factor of at most 2. Q is 1, 2, 4, 5, 8 or 16.
 fn lines(length: u32) -> Vec<Line> {
     let (five, power) = if length.is_multiple_of(5) { (5, length / 5) } else { (1, length) };
     if !power.is_power_of_two() {
@@ -36,11 +36,11 @@ fn lines(length: u32) -> Vec<Line> {
     lines
 }
 
-/// The division of the N = rows·columns words of a transform among the kernels' threads.
+/// The division of a transform's N = rows·columns words among the threads of the kernels.
 ///
 /// Word j1·columns + j2 is in row j1 and column j2. A block of the kernels of columns processes a
-/// tile of `width` adjacent columns, a block of the kernels of rows a tile of `lines` adjacent
-/// rows.
+/// tile of `width` adjacent columns. A block of the kernels of rows processes a tile of `lines`
+/// adjacent rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(in crate::engine) struct Shape {
     /// The radices of the transform along a column, whose length is the number of rows.
@@ -52,16 +52,16 @@ pub(in crate::engine) struct Shape {
     /// The number of rows in a tile of rows.
     pub(super) lines: u32,
     /// The number of groups of points that a thread transforms one after another in a step. It
-    /// determines the number of threads of a block, which is raised to 32 if it would be smaller,
-    /// and reduced to 512 if it would be larger.
+    /// determines the number of threads of a block. This number is at least 32 and at most 512.
     pub(super) turns: u32,
-    /// The number of registers of a thread, first in the kernels of columns, then in the kernels of
-    /// rows: 64 or 80. The numbers apply to lines whose radices A and B are at most 16; for larger
+    /// The number of registers of a thread, 64 or 80: first in the kernels of columns, then in the
+    /// kernels of rows. The numbers apply to lines whose radices A and B are at most 16. For larger
     /// radices a thread has 128 registers.
     pub(super) registers: [u32; 2],
 }
 
-/// A [`Shape`] whose speed was measured, in a shorter notation.
+/// A [`Shape`] whose speed was measured, in a shorter notation. `registers` holds for the kernels
+/// of columns and of rows.
 struct Measured {
     column: [u32; 3],
     row: [u32; 3],
@@ -79,8 +79,8 @@ impl Measured {
     }
 }
 
-/// The fastest of the shapes that were tried on an H200 (`benches/NOTES.md`): one shape for each of
-/// 16 transform lengths, in ascending order of the length.
+/// The fastest of the shapes that were tried on an H200 (`benches/NOTES.md`), for 16 transform
+/// lengths. There is one shape for each length, in ascending order of the length.
 #[rustfmt::skip]
 const MEASURED: [Measured; 16] = [
     Measured { column: [4, 8, 8], row: [1, 16, 16], tile: [4, 1, 1], registers: 80 },
@@ -128,7 +128,7 @@ impl gpu::Shape for Shape {
     }
 
     /// Returns the number of points of a row that are adjacent in memory. It is the width of a tile
-    /// of columns, but at least 8 (64 bytes) if the radix B of a row is a multiple of 8.
+    /// of columns, but at least 8 points (64 bytes) if the radix B of a row is a multiple of 8.
     fn chunk(&self) -> u32 {
         if self.row.b.is_multiple_of(8) { self.width.max(8) } else { self.width }
     }
@@ -217,9 +217,9 @@ impl gpu::Shape for Shape {
     }
 }
 
-/// Returns the number of blocks that should run on a multiprocessor at a time ([`gpu::resident`]),
-/// for blocks of `threads` threads with `registers` registers each. If the radix A or B of `line`
-/// is above 16, each thread has 128 registers instead.
+/// Returns the number of blocks that should run on a multiprocessor at a time ([`gpu::resident`]).
+/// A block has `threads` threads with `registers` registers each. If the radix A or B of `line` is
+/// above 16, each thread has 128 registers instead.
 fn resident(line: Line, registers: u32, threads: u32, shared_bytes: u32) -> u32 {
     let registers = if points(line) > 16 { MOST_REGISTERS } else { registers };
     gpu::resident(REGISTERS / (registers * threads), shared_bytes)
@@ -234,14 +234,14 @@ fn shared_bytes(line: Line, lines: u32) -> u32 {
 }
 
 /// Returns the number of threads for a tile of `tile` points. A thread transforms `turns` groups of
-/// points, one after another; a group has as many points as the larger of the line's radices A and
-/// B.
+/// points, one after another. The number of points of a group is the larger of the line's radices A
+/// and B.
 fn threads(line: Line, tile: u32, turns: u32) -> u32 {
     (tile / points(line) / turns).clamp(32, MAX_THREADS).next_multiple_of(32)
 }
 
-/// Formats the shape as `2048x2048 2.32.32/2.32.32 4x4 1 80.80`: rows × columns, the radices of
-/// columns and of rows, `width` × `lines`, `turns`, and `registers`.
+/// Formats the shape as `2048x2048 2.32.32/2.32.32 4x4 1 80.80`. The parts are rows × columns, the
+/// radices of columns and of rows, `width` × `lines`, `turns`, and `registers`.
 impl fmt::Display for Shape {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { width, lines, turns, registers: [c, r], .. } = self;

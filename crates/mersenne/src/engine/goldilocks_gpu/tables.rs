@@ -1,5 +1,5 @@
-//! The tables of the kernels: twiddles and weights. They are stored as short lists; the kernels
-//! multiply entries of two lists to obtain the factors that are not stored.
+//! The tables of the kernels: twiddles and weights. They are stored as short lists. The kernels
+//! obtain all other factors as products of entries of two lists.
 
 use super::shape::Shape;
 use crate::engine::gpu::{Line, Shape as _};
@@ -8,22 +8,22 @@ use warpint_arith::goldilocks::{
     NoRoot, halve, inverse, mul, mul_pow2, neg, nth_root_of_two, pow, root_of_unity,
 };
 
-/// The tables that the kernels of a shape read. The source text of the kernels defines the order of
-/// entries.
+/// The tables that the kernels of a shape read. The order of entries is defined in the source text
+/// of the kernels.
 pub(super) struct Tables {
     /// The tables for `columns.cu`.
     pub(super) columns: Vec<u64>,
     /// The tables for `rows.cu`.
     pub(super) rows: Vec<u64>,
-    /// The numerators −p·j mod N of the exponents of weights 2^((−p·j mod N)/N), for N words and
+    /// The numerators u_j = −p·j mod N of the exponents of the weights 2^(u_j/N), for N words and
     /// the exponent p. The first entries are for the first word j of every row. The other entries
-    /// are for the words j of row 0 that lie in the first column of a tile.
+    /// are for the words j of row 0 in the first column of every tile.
     pub(super) fractions: Vec<u32>,
 }
 
-/// The length of the first of two lists of powers of a number ω: it contains ω^i for i < FINE. The
-/// second list contains powers of ω^FINE. Every power of ω that the kernels need is the product of
-/// one entry of each list.
+/// The length of the first of two lists of powers of a number ω. The first list contains ω^i for i
+/// < FINE, and the second contains powers of ω^FINE. Every power of ω that the kernels need is the
+/// product of one entry of each list.
 const FINE: u64 = 8;
 
 /// Returns the size in bytes of the tables of a shape in device memory.
@@ -36,9 +36,9 @@ pub(super) fn bytes(shape: &Shape) -> u64 {
     8 * words + 4 * (rows + u64::from(shape.tiles()))
 }
 
-/// Iterates over the list from which kernels compute the factors between columns and rows, for one
-/// column and one direction of the transform. With ω = `omega`, the list contains ω^i for i < 8;
-/// then `constant`·ω^(8·i) for 8·i < `steps`; then ω^`steps`; and then ω^(`steps`·`power`).
+/// Iterates over a list from which kernels compute the factors between columns and rows. The list
+/// is for one column and one direction of the transform. With ω = `omega`, it contains ω^i for i <
+/// 8; then `constant`·ω^(8·i) for 8·i < `steps`; then ω^`steps`; and then ω^(`steps`·`power`).
 fn twist(omega: u64, constant: u64, steps: u64, power: u64) -> impl Iterator<Item = u64> {
     let coarse = powers(pow(omega, FINE)).map(move |x| mul(constant, x));
     let root = pow(omega, steps);
@@ -49,10 +49,11 @@ fn twist(omega: u64, constant: u64, steps: u64, power: u64) -> impl Iterator<Ite
 }
 
 impl Tables {
-    /// Computes the tables for a layout of N words. The shape must be for N words.
+    /// Computes the tables for a layout. The shape must be for as many words as the layout has.
     ///
     /// # Errors
-    /// Returns an error if 2 has no N-th root, or the field has no N-th root of unity.
+    /// Returns an error if 2 has no N-th root, or the field has no N-th root of unity, where N is
+    /// the number of words.
     pub(super) fn new(layout: &WordLayout, shape: &Shape) -> Result<Self, NoRoot> {
         let n = layout.len();
         let two = nth_root_of_two(n as u64)?;
@@ -90,8 +91,8 @@ impl Tables {
     }
 }
 
-/// Returns (ω + ω^4)/2, (ω^2 + ω^3)/2, (ω − ω^4)/2 and (ω^2 − ω^3)/2 for ω = ω_5, a fifth root of
-/// unity of the field.
+/// Returns (ω + ω^4)/2, (ω^2 + ω^3)/2, (ω − ω^4)/2 and (ω^2 − ω^3)/2, where ω is a fifth root of
+/// unity of the field. Returns `None` if the field has no such root.
 pub(super) fn fifth_root_constants() -> Option<[u64; 4]> {
     use warpint_arith::goldilocks::{add, sub};
     let omega = root_of_unity(5)?;
@@ -100,7 +101,7 @@ pub(super) fn fifth_root_constants() -> Option<[u64; 4]> {
     Some([add(w1, w4), add(w2, w3), sub(w1, w4), sub(w2, w3)].map(|x| mul(x, half)))
 }
 
-/// The powers of ω_n, an n-th root of unity of the field, and of its inverse.
+/// The powers of an n-th root of unity ω of the field, and of its inverse.
 struct Roots {
     n: u64,
     omega: u64,
@@ -127,7 +128,7 @@ fn powers(x: u64) -> impl Iterator<Item = u64> {
     std::iter::successors(Some(1), move |&y| Some(mul(y, x)))
 }
 
-/// Returns the twiddles within a line of radices Q, A and B, as four lists: ω_M^(b·ka) at
+/// Returns the twiddles within a line of radices Q, A and B. They are four lists: ω_M^(b·ka) at
 /// `[b][ka]`, ω_M^(−b·ka) at `[ka][b]`, ω_L^(kq·m) at `[m][kq]`, and ω_L^(−kq·m) at `[kq][m]`. The
 /// last index varies fastest. ω_M and ω_L are roots of unity of order M = A·B and L = Q·M.
 fn line_twiddles(line: Line) -> Result<Vec<u64>, NoRoot> {

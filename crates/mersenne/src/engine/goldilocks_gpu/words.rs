@@ -10,14 +10,14 @@ use crate::engine::gpu::{Arithmetic, LineTables, Words};
 use crate::engine::{EngineError, Health, Step};
 use crate::layout::WordLayout;
 
-/// The layout of words, with the exponents of their weights in device memory.
+/// The layout of words, and the exponents of their weights in device memory.
 pub(in crate::engine) struct ExactWords {
     layout: WordLayout,
     fractions: Buffer<u32>,
 }
 
 impl ExactWords {
-    /// Returns the arguments ⌊p/N⌋ and p mod N of the kernels, for the exponent p and N words.
+    /// Returns two arguments of the kernels: ⌊p/N⌋ and p mod N, for the exponent p and N words.
     fn word_bits(&self) -> [Arg; 2] {
         let (p, n) = (self.layout.exponent(), self.layout.len() as u32);
         [Arg::U32(p / n), Arg::U32(p % n)]

@@ -14,7 +14,7 @@ use crate::engine::{
 };
 use crate::layout::WordLayout;
 
-/// The family of engines on one device that corresponds to the CPU family `A`.
+/// The family of engines on one device with the arithmetic of the CPU family `A`.
 #[derive(Debug)]
 pub struct OnDevice<A> {
     device: Device,
@@ -44,8 +44,8 @@ impl<A: Arithmetic> OnDevice<A> {
         A::Shape::all(length, self.shared_memory())
     }
 
-    /// Returns the shape whose variant number is `variant`. Returns an error message if there is no
-    /// such shape. For variant 0, usually no other shape is computed.
+    /// Returns the shape with the number `variant` in the list of variants. Returns an error
+    /// message if there is no such shape. For variant 0, usually no other shape is computed.
     fn shape(&self, length: usize, variant: usize) -> Result<A::Shape, String> {
         if variant == 0
             && let Some(best) = A::Shape::best(length, self.shared_memory())

@@ -5,8 +5,8 @@ use warpint_device::{Device, DeviceError, Kernel, Source, common};
 use super::{Arithmetic, Line, Shape};
 use crate::engine::Step;
 
-/// The operation on the words of a product before their carries are propagated, which is compiled
-/// into a kernel of columns.
+/// The operation on the words of a product before their carries are propagated. It is compiled into
+/// the kernels of columns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::engine) enum StepKind {
     Square,
@@ -24,15 +24,15 @@ impl From<Step> for StepKind {
     }
 }
 
-/// A kernel, with the options with which it is built.
+/// A kernel, together with the options with which it is compiled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::engine) enum Part {
     /// The kernel that transforms digits to a spectrum.
     DigitsToSpectrum,
-    /// The kernel that transforms a spectrum to digits, with carries, and the digits to a spectrum
-    /// again. If `measured`, it also measures round-off.
+    /// The kernel that transforms a spectrum to digits, propagates carries, and transforms the
+    /// digits to a spectrum again. If `measured`, it also measures round-off.
     Columns { step: StepKind, measured: bool },
-    /// The kernel that transforms a spectrum to digits, with carries.
+    /// The kernel that transforms a spectrum to digits and propagates carries.
     SpectrumToDigits(StepKind),
     /// The kernel that transforms rows, squares them point by point, and transforms them back.
     SquareRows,
@@ -75,16 +75,16 @@ impl Part {
     }
 }
 
-/// The kernels that every squaring needs, for any kind of step.
+/// The kernels that every squaring needs, whatever its [`Step`] is.
 const COMMON: [Part; 2] = [Part::DigitsToSpectrum, Part::SquareRows];
 
 /// The kernels that a product of two registers needs in addition to the kernels that propagate
 /// carries.
 const PRODUCT: [Part; 2] = [Part::ForwardRows, Part::MultiplyRows];
 
-/// Returns the kind of step for which the kernels that propagate the carries of `step` are built.
-/// If the family builds these kernels once for all steps, the kind is always [`StepKind::Square`];
-/// otherwise it is the kind of `step`.
+/// Returns the kind of step for which the kernels that propagate carries are built, if the step is
+/// `step`. If the family builds these kernels once for all steps, the kind is always
+/// [`StepKind::Square`]; otherwise it is the kind of `step`.
 fn kind<A: Arithmetic>(step: Step) -> StepKind {
     if A::SPECIALISED { step.into() } else { StepKind::Square }
 }
@@ -139,7 +139,7 @@ pub(in crate::engine) fn source<A: Arithmetic>(shape: &A::Shape, p: u32, part: P
     A::specialise(source, shape, p, part)
 }
 
-/// The kernels of an engine that have been built so far.
+/// The kernels that have been built so far for an engine.
 pub(super) struct Kernels<A: Arithmetic> {
     device: Device,
     shape: A::Shape,

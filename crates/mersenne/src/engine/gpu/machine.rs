@@ -1,4 +1,4 @@
-//! The engine on a device: registers of digits, and [`Products`] to multiply them.
+//! The engine on a device. It holds registers of digits and multiplies them with [`Products`].
 
 use std::time::Duration;
 
@@ -20,22 +20,22 @@ pub(super) fn words_source() -> Source {
     Source::new("words.cu", WORDS, &["combine"]).headers(common::HEADERS)
 }
 
-/// A register machine on a device: registers of digits, and the kernels and buffers that multiply
+/// A register machine on a device: registers of digits, with the kernels and buffers that multiply
 /// them.
 pub(in crate::engine) struct Machine<A: Arithmetic> {
     device: Device,
     layout: WordLayout,
     products: Products<A>,
     registers: Vec<Buffer<i32>>,
-    /// The memory in which a sum or difference is computed, before it is exchanged with the memory
-    /// of a register.
+    /// Memory for the result of a sum, a difference or a copy. It is then exchanged with the memory
+    /// of the register that receives the result.
     scratch: Buffer<i32>,
     combine: Option<Kernel>,
     /// A graph of squarings for each of the steps used so far.
     graphs: Vec<(Step, Graph)>,
-    /// The number of future squarings in which round-off is always measured.
+    /// The number of squarings, from now on, in which round-off is always measured.
     watched: u64,
-    /// The number of products since the last call of [`Words::sync`], at most
+    /// The number of products since the last call of [`Words::sync`]. It is at most
     /// [`Words::MOST_UNSYNCED`].
     unsynced: u64,
 }
@@ -73,8 +73,8 @@ impl<A: Arithmetic> Machine<A> {
         self.products.sync()
     }
 
-    /// Counts one more product whose errors have not been evaluated. Evaluates the errors of
-    /// earlier products first if there are [`Words::MOST_UNSYNCED`] of them.
+    /// Counts one more product whose errors have not been evaluated. If [`Words::MOST_UNSYNCED`]
+    /// products have not been evaluated, first evaluates their errors.
     fn note_product(&mut self) -> Result<(), EngineError> {
         if self.unsynced >= A::Words::MOST_UNSYNCED {
             self.sync()?;
@@ -123,7 +123,7 @@ impl<A: Arithmetic> Machine<A> {
         Ok(())
     }
 
-    /// Replaces `r[reg]` by m·`r[reg]`² n times, for a multiplier m that the kernels do not support
+    /// Replaces `r[reg]` by m·`r[reg]`² n times. It is used if the kernels cannot multiply by m
     /// while they propagate carries. After each squaring, multiplies by m through doublings and
     /// additions.
     fn square_then_times(&mut self, reg: usize, n: u64, m: u32) -> Result<(), EngineError> {

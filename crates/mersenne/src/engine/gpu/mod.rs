@@ -11,9 +11,10 @@
 //! A transform of R·C points is computed along the columns, then along the rows. The kernel of rows
 //! transforms, squares and transforms back. The kernel of columns transforms back, propagates the
 //! carries of the words and transforms again. Two ideas are from Mihai Preda's *PRPLL*: to fuse the
-//! carries with the transforms of columns, and to pass carries from block to block. Families differ
-//! in their points, tables, margins and in the source texts of both kernels; the trait
-//! [`Arithmetic`] describes these differences.
+//! carries with the transforms of columns, and to pass carries from block to block.
+//!
+//! Families differ in their points, tables, margins and in the source texts of both kernels. The
+//! trait [`Arithmetic`] describes these differences.
 
 mod family;
 mod kernels;
@@ -39,7 +40,7 @@ pub(super) use {family::lengths, shape::SHARED_MEMORY};
 pub(super) use {machine::Machine, products::Products};
 
 /// The items that an engine family on a device needs in addition to the methods of the CPU family
-/// with the same name. The trait is implemented for the type of the CPU family.
+/// with the same name. The trait is implemented for the type of that CPU family.
 pub(super) trait Arithmetic: EngineFamily + Default + Send + 'static {
     /// The type of a point of the spectrum, and of an entry of the tables.
     type Point: Pod + Send;
@@ -47,8 +48,8 @@ pub(super) trait Arithmetic: EngineFamily + Default + Send + 'static {
     /// The type that describes the shape of a transform.
     type Shape: Shape;
 
-    /// The type of the layout of words, with the arguments and tables of the kernels of columns
-    /// that depend on it.
+    /// The type of the layout of words. It includes the arguments and tables of the kernels of
+    /// columns that depend on the layout.
     type Words: Words<Self>;
 
     /// The source text of `columns.cu`, with the kernels `digits_to_spectrum`, `columns` and
@@ -59,24 +60,25 @@ pub(super) trait Arithmetic: EngineFamily + Default + Send + 'static {
     /// `multiply_rows`.
     const ROWS: &'static str;
 
-    /// Whether `columns` and `spectrum_to_digits` are built separately for each kind of step, and
-    /// `columns` with and without the measurement of round-off. If false, each of these two kernels
-    /// is built only once.
+    /// Whether kernels are specialised. If true, `columns` and `spectrum_to_digits` are built
+    /// separately for each kind of step, and `columns` also with and without the measurement of
+    /// round-off. If false, each of these two kernels is built only once.
     const SPECIALISED: bool;
 
     /// Adds the headers and constants that only this family needs to the source of the kernel
     /// `part`.
     fn specialise(source: Source, shape: &Self::Shape, p: u32, part: Part) -> Source;
 
-    /// Returns all transform lengths, in words, that any device supports, in ascending order.
+    /// Returns the transform lengths, in words, in ascending order. A given device may support only
+    /// some of them.
     fn all_lengths() -> Vec<usize>;
 
-    /// Returns whether some longer transform length is known to be faster than `length` on the GPU
-    /// models that have a table in [`super::known`].
+    /// Returns whether some longer transform length is known to be faster than `length`. The result
+    /// applies to GPU models that have a table in [`super::known`].
     fn is_outrun(length: usize) -> bool;
 
-    /// Returns the range of exponents on a device that supports the transform lengths `lengths`,
-    /// which are in ascending order.
+    /// Returns the range of exponents on a device. `lengths` contains the transform lengths that
+    /// the device supports, in ascending order.
     fn exponents(lengths: &[usize]) -> RangeInclusive<u32>;
 
     /// Returns the message for an exponent outside the range `exponents`. The text names the range.
@@ -92,28 +94,30 @@ pub(super) trait Arithmetic: EngineFamily + Default + Send + 'static {
     fn work_of(shape: &Self::Shape) -> Work;
 
     /// Returns the number of bytes of device memory that an engine needs in addition to its
-    /// registers. `shape` is `None` if the device supports no shape of the length. Returns `None`
-    /// if the number is not known.
+    /// registers and the memory for sums. `shape` is `None` if the device supports no shape of the
+    /// length. Returns `None` if the number is not known.
     fn bytes_beside_registers(length: usize, shape: Option<&Self::Shape>) -> Option<u64>;
 
-    /// Returns the message for a variant number that is not below the number of shapes.
+    /// Returns the error message for a variant number that is too large. `shapes` is the number of
+    /// shapes.
     fn no_shape(variant: usize, shapes: usize) -> String;
 
-    /// Returns [`EngineError::Unusable`] for an exponent at a transform length.
+    /// Returns [`EngineError::Unusable`] for an exponent at a transform length, with the given
+    /// reason.
     fn unusable(exponent: u32, length: usize, reason: String) -> EngineError {
         EngineError::Unusable { engine: Self::default().name(), exponent, length, reason }
     }
 }
 
-/// The tables of twiddles and weights: `columns` is read by all kernels of columns, `rows` by all
-/// kernels of rows.
+/// The tables of twiddles and weights. All kernels of columns read `columns`, and all kernels of
+/// rows read `rows`.
 pub(super) struct LineTables<P> {
     pub(super) columns: Vec<P>,
     pub(super) rows: Vec<P>,
 }
 
-/// The layout of the words of a residue, with the arguments and tables of the kernels of columns
-/// that depend on it, and the errors that these kernels report.
+/// The layout of the words of a residue. It includes the arguments and tables of the kernels of
+/// columns that depend on the layout, and the errors that these kernels report.
 pub(super) trait Words<A: Arithmetic>: Send + Sized {
     /// The number of squarings in a CUDA graph. Launching a graph costs the host as much as
     /// launching one kernel.
@@ -123,16 +127,15 @@ pub(super) trait Words<A: Arithmetic>: Send + Sized {
     const MOST_UNSYNCED: u64;
 
     /// The number of squarings in which round-off is always measured after a register has been
-    /// written or a sum has been computed. In later squarings, round-off is measured only
-    /// sometimes.
+    /// written or a sum has been computed. In later squarings, round-off is measured only in some.
     const WATCHED: u64;
 
-    /// The length of the array `addend`, from which kernels read the word and bit at which 2 is to
-    /// be subtracted. Its first entry is the shift of the residue.
+    /// The length of the array `addend`. From this array, kernels read the word and bit at which 2
+    /// is to be subtracted. Its first entry is the shift of the residue.
     const ADDEND: usize;
 
-    /// Creates the data of a layout on the device, and the tables of the kernels of columns and of
-    /// rows.
+    /// Creates the layout's data on the device. Also returns the tables of the kernels of columns
+    /// and of rows.
     fn new(
         device: &Device,
         layout: WordLayout,
@@ -146,13 +149,14 @@ pub(super) trait Words<A: Arithmetic>: Send + Sized {
     fn digit_args(&self) -> Vec<Arg>;
 
     /// Returns the arguments of `columns` and `spectrum_to_digits` that follow the tables.
-    /// `scratch` contains the arguments `carries`, `tickets` and `addend`.
+    /// `scratch` contains the buffers `carries`, `tickets` and `addend` as arguments, in this
+    /// order.
     fn carry_args(&mut self, scratch: [Arg; 3], step: Step) -> Vec<Arg>;
 
     /// Waits for the device and evaluates the errors of all products since the last call. Returns
     /// an error if the error of a product is too large, or if the device failed.
     fn sync(&mut self, device: &Device) -> Result<(), EngineError>;
 
-    /// Returns error statistics of all products, as [`Engine::health`](super::Engine::health) does.
+    /// Returns error statistics of all products since the engine was built.
     fn health(&self) -> Health;
 }

@@ -34,9 +34,9 @@ impl Call<'_> {
     }
 }
 
-/// A spectrum, and the other buffers that the kernels of a product write.
+/// The spectrum of a residue, and the other buffers that the kernels of a product write.
 ///
-/// Methods enqueue work on the device and do not wait for it; [`Words::sync`] waits and reports
+/// Methods enqueue work on the device and do not wait for it. [`Words::sync`] waits and reports
 /// failures.
 pub(in crate::engine) struct Products<A: Arithmetic> {
     device: Device,
@@ -47,8 +47,8 @@ pub(in crate::engine) struct Products<A: Arithmetic> {
     factor: Option<Buffer<A::Point>>,
     pub(in crate::engine) spectrum: Buffer<A::Point>,
     carries: Buffer<u64>,
-    /// Two counters: the ticket of the next block, and a ticket by which the first block of a
-    /// launch reports that it has read its columns.
+    /// Two counters. The first is the ticket that the next block takes. With the second, the first
+    /// block of a launch reports that it has read its columns.
     tickets: Buffer<u64>,
     /// The array from which kernels read the word and bit at which 2 is to be subtracted. Its first
     /// entry is the shift of the residue.
@@ -122,9 +122,9 @@ impl<A: Arithmetic> Products<A> {
         })
     }
 
-    /// Prepares squarings of a residue whose shift is `shift`, with the operation `step` after each
-    /// squaring. If `measured` is true, builds only the kernels that measure round-off. Otherwise,
-    /// builds all kernels of the step.
+    /// Prepares squarings of a residue with the shift `shift`. `step` is the kind of the squarings.
+    /// If `measured` is true, builds only kernels that measure round-off. Otherwise, builds all
+    /// kernels of the step.
     pub(in crate::engine) fn prepare(
         &mut self,
         step: Step,

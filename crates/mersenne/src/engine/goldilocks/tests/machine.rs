@@ -30,8 +30,8 @@ fn usable(p: u32, max: usize) -> Vec<usize> {
     Goldilocks.lengths(1, max).into_iter().filter(enough).collect()
 }
 
-/// Returns the largest exponent below 31·n that is divisible neither by 2 nor by 5, and for which
-/// all products in n words are exact.
+/// Returns the largest exponent below 31·n for which all products in n words are exact, among the
+/// exponents that are divisible neither by 2 nor by 5.
 fn longest_exponent(n: usize) -> u32 {
     let enough = |p: &u32| p % 2 == 1 && !p.is_multiple_of(5) && margin::spare_bits(*p, n) >= 0.0;
     (20 * n as u32..31 * n as u32).rev().find(enough).unwrap()
@@ -63,7 +63,8 @@ fn mixed(p: u32, seed: u64) -> Residue {
     Residue::from_limbs(p, &words)
 }
 
-/// Returns residues with extreme digits, and residues in whose squares carries propagate far.
+/// Returns residues with extreme digits, and residues whose squares have carries that propagate
+/// far.
 fn patterns(p: u32, n: usize) -> Vec<Residue> {
     let layout = WordLayout::new(p, n);
     let limb_count = limbs::limbs_for_bits(p);
@@ -134,8 +135,8 @@ fn some_longer_products() {
     }
 }
 
-/// Squares a residue whose balanced digits give the largest words of a product, at the longest
-/// words that the family allows. Compares the result with the weighted convolution in 128-bit
+/// Squares the residue whose balanced digits give the largest words of a product. The exponent is
+/// the largest with exact products. Compares the result with the weighted convolution in 128-bit
 /// integers.
 #[test]
 fn the_worst_digits_at_the_longest_word() {
@@ -160,7 +161,7 @@ fn the_worst_digits_at_the_longest_word() {
 }
 
 /// Returns the square of the residue with the given digits. Returns `None` if the transform length
-/// is too short for vectors of type `V`.
+/// is too short for vectors of type `V`, or the processor does not support them.
 fn squared<V: WordLanes>(layout: WordLayout, mut digits: Vec<i32>) -> Option<Residue> {
     let shape = Shape::new(layout.len(), V::WIDTH)?;
     let transform = Transform::<V>::new(layout, shape)?;

@@ -1,4 +1,4 @@
-//! Tests that compare the bound on products with the products of the worst digits.
+//! Tests that compare the bound on words of a product with the products of the worst digits.
 
 use super::super::{Goldilocks, margin};
 use crate::EngineFamily;

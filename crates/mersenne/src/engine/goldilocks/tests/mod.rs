@@ -1,4 +1,4 @@
-//! Tests that compare each module with a slow, obvious implementation.
+//! Tests that compare each module with a slow and simple implementation.
 
 mod lanes;
 mod machine;
