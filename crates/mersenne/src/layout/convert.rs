@@ -1,8 +1,8 @@
-//! Conversion between residues and words, in pieces of 32,768 words that several threads can
-//! process.
+//! Conversion between residues and words. The words are divided into pieces of 32,768, which
+//! several threads can process.
 //!
 //! Each piece is first converted as if no carry entered it. Its outgoing carry is then added to the
-//! next piece, where it is nearly always absorbed by the first word.
+//! next piece, where the first word nearly always absorbs it.
 
 use rayon::prelude::*;
 use warpint_natural::limbs;
@@ -36,8 +36,9 @@ impl Hands {
         }
     }
 
-    /// Divides a slice into pieces of [`PIECE`] elements and applies `work`, which may change them,
-    /// to the index and the elements of each piece. Returns the results in the order of the pieces.
+    /// Divides a slice into pieces of [`PIECE`] elements and applies `work` to the index and the
+    /// elements of each piece. `work` may change the elements. Returns the results in the order of
+    /// the pieces.
     fn of_pieces_mut<T: Send, R: Send>(
         self,
         whole: &mut [T],
@@ -57,7 +58,8 @@ impl WordLayout {
     /// out of the last word is added to word 0, because 2^p ≡ 1. Cost: O(N + p/64).
     ///
     /// # Panics
-    /// Panics if the residue is of another exponent, or if a word has more than 31 bits.
+    /// Panics if the residue is of another exponent than the layout, or if the mean number of bits
+    /// per word is above 31.
     #[must_use]
     pub fn balanced_digits(&self, x: &Residue) -> Vec<i32> {
         self.digits_by(Hands::One, x)
@@ -67,14 +69,15 @@ impl WordLayout {
     /// rayon's pool.
     ///
     /// # Panics
-    /// Panics if the residue is of another exponent, or if a word has more than 31 bits.
+    /// Panics if the residue is of another exponent than the layout, or if the mean number of bits
+    /// per word is above 31.
     #[must_use]
     pub fn par_balanced_digits(&self, x: &Residue) -> Vec<i32> {
         self.digits_by(Hands::Many, x)
     }
 
-    /// Returns the residue Σ d_j·2^⌈pj/N⌉ mod 2^p − 1 of N digits d_j of any size and sign. Cost:
-    /// O(N + p/64).
+    /// Returns the residue Σ d_j·2^⌈pj/N⌉ mod 2^p − 1, where d_j are the N digits, of any size and
+    /// sign. Cost: O(N + p/64).
     ///
     /// # Panics
     /// Panics if the number of digits is not N.
@@ -148,7 +151,7 @@ impl WordLayout {
     }
 
     /// Returns the carry out of piece i, whose digits are `piece`, if the carry into the piece is
-    /// `into`. `by_itself` is the carry out of the piece if no carry enters it.
+    /// `into`. `by_itself` must be the carry out of the piece if no carry enters it.
     fn carry_through(&self, i: usize, piece: &[i32], into: i64, by_itself: i64) -> i64 {
         let (mut with, mut without) = (into, 0);
         for (&d, (_, bits)) in piece.iter().zip(self.places(i * PIECE)) {
@@ -161,9 +164,9 @@ impl WordLayout {
         with
     }
 
-    /// Adds `carry` to `piece`, the digits of piece i, and packs the resulting plain digits 0 ≤
-    /// d_j < 2^b_j side by side, where b_j is the number of bits of word j. The first limb of the
-    /// result is the limb of the residue that contains the lowest bit of the piece.
+    /// Adds `carry` to piece i, whose digits are `piece`, and converts it to plain digits 0 ≤ d_j <
+    /// 2^b_j, where b_j is the number of bits of word j. Returns the plain digits packed into
+    /// limbs. The first limb is the limb of the residue that contains the lowest bit of the piece.
     fn pack(&self, i: usize, piece: &[i32], mut carry: i64) -> Vec<u64> {
         let begin = self.offset(i * PIECE);
         let mut packed = Vec::with_capacity(piece.len() / 2 + 2);

@@ -1,4 +1,4 @@
-//! The digits of a residue, called words, which all transform engines use.
+//! The digits of a residue. All transform engines use them, and call them words.
 //!
 //! A residue x mod 2^p − 1 in N words is x = Σ x_j·2^⌈pj/N⌉ with 0 ≤ j < N (Thall 2011, eq. 1.1).
 //! Word j has b_j = ⌈p(j+1)/N⌉ − ⌈pj/N⌉ bits, which is ⌊p/N⌋ or ⌈p/N⌉ (eq. 1.2). Digits are
@@ -48,22 +48,22 @@ impl WordLayout {
         f64::from(self.p) / self.n as f64
     }
 
-    /// Returns the position of the lowest bit of word j, which is ⌈pj/N⌉ for N words. For j = N,
-    /// the result is p.
+    /// Returns the position of the lowest bit of word j in the residue. For the exponent p and N
+    /// words it is ⌈pj/N⌉. For j = N, the result is p.
     #[must_use]
     pub fn offset(&self, j: usize) -> u64 {
         // The product fits in u64, since p < 2^32 and j ≤ N ≤ p.
         (u64::from(self.p) * j as u64).div_ceil(self.n as u64)
     }
 
-    /// Returns the number of bits of word j, which is ⌊p/N⌋ or ⌈p/N⌉ for N words.
+    /// Returns the number of bits of word j. For the exponent p and N words it is ⌊p/N⌋ or ⌈p/N⌉.
     #[must_use]
     pub fn bits(&self, j: usize) -> u32 {
         (self.offset(j + 1) - self.offset(j)) as u32
     }
 
     /// Iterates over the pairs ([`Self::offset`], [`Self::bits`]) of word j and of all words after
-    /// it, without a division per word.
+    /// it. Takes no division per word.
     fn places(&self, j: usize) -> impl Iterator<Item = (u64, u32)> {
         let (n, p) = (self.n as u64, u64::from(self.p));
         let (short, rest) = (p / n, p % n);
@@ -80,7 +80,7 @@ impl WordLayout {
         })
     }
 
-    /// Returns k = (−p·j) mod N, where N is the number of words. The weight of word j is a_j =
+    /// Returns k = (−p·j) mod N for the exponent p and N words. The weight of word j is a_j =
     /// 2^(k/N) (Thall 2011, eq. 1.3).
     #[must_use]
     pub fn weight_numerator(&self, j: usize) -> u64 {
@@ -90,10 +90,10 @@ impl WordLayout {
     }
 
     /// Returns the word j that contains bit `bit` of the residue, and the position of the bit in
-    /// the word: (j, bit − ⌈pj/N⌉) for N words.
+    /// the word: (j, `bit` − ⌈pj/N⌉), for the exponent p and N words.
     ///
     /// # Panics
-    /// Panics if bit ≥ p.
+    /// Panics if `bit` is p or more.
     #[must_use]
     pub fn word_at_bit(&self, bit: u32) -> (usize, u32) {
         assert!(bit < self.p, "bit {bit} of a {}-bit residue", self.p);
@@ -102,13 +102,13 @@ impl WordLayout {
         (j, (u64::from(bit) - self.offset(j)) as u32)
     }
 
-    /// Adds `carry`, the carry out of the last word, to word 0 and propagates it. This is right
-    /// because 2^p ≡ 1.
+    /// Adds `carry`, the carry out of the last word, to word 0 and propagates it. The residue stays
+    /// the same, because 2^p ≡ 1.
     ///
     /// Two rounds through all words are enough for p ≥ 64 and |carry| < 2^62. The first round
     /// leaves a carry of −1, 0 or 1. The words that this carry passed are then at the opposite end
-    /// of their range, so that the second round ends in one of them. If a carry is left even after
-    /// two rounds, it is added to word 0: the value stays right, although the digit may leave its
+    /// of their range, so the second round ends in one of them. If a carry is left even after two
+    /// rounds, it is added to word 0. The value stays right, although the digit may leave its
     /// range.
     pub fn wrap_carry(&self, digits: &mut [i32], carry: i64) {
         self.carry_into(digits, self.n, carry);

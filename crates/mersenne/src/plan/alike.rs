@@ -1,5 +1,5 @@
-//! Plans of two engine families whose transforms are cut alike, that is, into the same rows,
-//! columns and radices.
+//! Plans of two engine families whose transforms are cut alike: they have the same numbers of rows
+//! and columns, and the same radices.
 
 use std::collections::{HashMap, HashSet};
 
@@ -13,17 +13,20 @@ use crate::engine::{Cut, EngineFamily};
 pub struct Alike {
     /// The cut of both transforms.
     pub cut: Cut,
-    /// One plan of each family, for the largest exponent that its length supports.
+    /// One plan of each family, for the largest prime exponent that its length supports.
     pub plans: [Plan; 2],
 }
 
 /// Returns at most `most` pairs of plans whose transforms are cut alike. `families` are two
-/// families, each with a transform length in words. A pair consists of one plan of each family, for
-/// the largest prime exponent that its length supports with enough margin. No two pairs have the
-/// same cut. If several variants of a family have the same cut, the first variant is used.
+/// families, each with a transform length in words.
 ///
-/// Each family lists its variants with the most promising ones first. The pairs are ordered by the
-/// sum of the positions of their cut in the two lists, the smallest sum first.
+/// A pair consists of one plan of each family. Each plan is for the largest prime exponent that its
+/// length supports with enough margin. No two pairs have the same cut. If several variants of a
+/// family have the same cut, the first of these variants is used.
+///
+/// Each family lists its variants with the most promising ones first. A cut has a position in each
+/// of the two lists. The pairs are ordered by the sum of these two positions, the smallest sum
+/// first.
 ///
 /// A transform of n complex points is a transform of 2n words, so `fp64` at 2n words and
 /// `goldilocks` at n words can be cut alike.
@@ -56,7 +59,8 @@ pub fn plans_cut_alike(
     common.into_iter().take(most).filter_map(alike).collect()
 }
 
-/// Returns each cut once, with the number of the first variant that has it.
+/// Returns each cut once, with the number of the first variant that has this cut. `cuts` contains
+/// the cuts of all variants in order.
 fn distinct(cuts: Vec<Cut>) -> Vec<(Cut, usize)> {
     let mut seen = HashSet::new();
     let new = |(variant, cut): (usize, Cut)| seen.insert(cut.clone()).then_some((cut, variant));
@@ -64,7 +68,7 @@ fn distinct(cuts: Vec<Cut>) -> Vec<(Cut, usize)> {
 }
 
 /// Returns the largest prime exponent that a transform length supports with enough margin. Returns
-/// `None` if the length supports no exponent.
+/// `None` if the length supports no prime exponent.
 pub(super) fn largest_exponent(family: &dyn EngineFamily, length: usize) -> Option<Exponent> {
     let holds = |p: u64| {
         u32::try_from(p)

@@ -17,30 +17,30 @@ use crate::engine::{EngineError, EngineFamily};
 /// device takes longer than a whole test on the CPU.
 const LEAST_FOR_DEVICES: u32 = 40_000;
 
-/// The smallest exponent for which plans are measured. For smaller exponents, a whole test takes
-/// less time than a measurement.
+/// The smallest exponent for which the speed of plans is measured. For smaller exponents, a whole
+/// test takes less time than a measurement.
 const LEAST_WORTH_MEASURING: u32 = 100_000;
 
-/// The largest exponent for which plans are measured on a CPU. For larger exponents, a measurement
-/// would take minutes.
+/// The largest exponent for which the speed of plans is measured on a CPU. For larger exponents, a
+/// measurement would take minutes.
 const MOST_WORTH_MEASURING: u32 = 200_000_000;
 
-/// The time for which one plan is measured.
+/// The time for which the squarings of one plan are measured.
 const EACH: Duration = Duration::from_millis(50);
 
-/// The bound on the time of a longer transform, as a fraction of the time of the shortest one. The
-/// longer transform is preferred only if it takes less than this fraction.
+/// The gain that a longer transform must bring. It is preferred to the shortest transform only if
+/// its time is less than this fraction of the shortest one's time.
 const GAIN: f64 = 0.97;
 
-/// The key of a stored time of a squaring. The time is valid for every exponent for which this
-/// transform length is used.
+/// The key of a stored time of a squaring. The time is valid for every exponent that is tested at
+/// this transform length.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct TimingKey {
     /// The name of the engine family.
     pub engine: &'static str,
     /// The place where the engine computes: `cpu`, `cuda:0`, …
     pub place: &'static str,
-    /// The length N, in words.
+    /// The transform length N, in words.
     pub length: usize,
     /// The number of threads on the CPU; `None` on a device.
     pub threads: Option<usize>,
@@ -63,7 +63,7 @@ pub struct StoredTime {
     pub time: Duration,
 }
 
-/// A store of times of squarings that were measured earlier, on this machine or on the same device
+/// A store of times of squarings. They were measured earlier, on this machine or on the same device
 /// model.
 pub trait StoredTimes {
     /// Returns the stored time for a key, with its variant; `None` if no time is stored.
@@ -80,18 +80,18 @@ impl StoredTimes for NoTimes {
     }
 }
 
-/// A request for a plan, after the place where to compute was decided.
+/// A request for a plan whose place, the CPU or a device, has been decided.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Resolved {
-    /// The request, whose device is [`DeviceChoice::Cpu`] or [`DeviceChoice::On`].
+    /// The request. Its device is [`DeviceChoice::Cpu`] or [`DeviceChoice::On`].
     pub request: PlanRequest,
-    /// A warning in one line that an existing GPU cannot be used, with the reason; `None` if there
-    /// is nothing to warn of.
+    /// A warning in one line that an existing GPU cannot be used, with the reason. `None` if no
+    /// warning is needed.
     pub warning: Option<String>,
 }
 
 impl PlanRequest {
-    /// Decides where to compute. Before a device is chosen, it is tried: an engine is built on it
+    /// Decides where to compute. A device is tested before it is chosen: an engine is built on it
     /// and computes a small power. This takes the time to open the device and to compile its
     /// kernels. Choosing the CPU takes no time.
     ///
@@ -120,8 +120,8 @@ impl PlanRequest {
         }
     }
 
-    /// Decides where to compute, like [`PlanRequest::resolved`], but does not try a device that the
-    /// request names.
+    /// Decides where to compute, like [`PlanRequest::resolved`], but does not test a device that
+    /// the request names.
     fn decided(&self, exponent: Exponent) -> Result<Self, PlanError> {
         match self.device {
             DeviceChoice::Auto => Ok(self.resolved(exponent)?.request),
@@ -129,14 +129,15 @@ impl PlanRequest {
         }
     }
 
-    /// Returns whether the request is for the CPU; true also for `Auto`, which is not decided yet.
+    /// Returns whether the request is for the CPU. Also returns true for `Auto`, whose place is not
+    /// decided yet.
     #[must_use]
     pub fn is_on_cpu(&self) -> bool {
         !matches!(self.device, DeviceChoice::On(_))
     }
 
     /// Returns the engine families at the requested place, and the name of the place. For `Auto`,
-    /// these are the families on the CPU.
+    /// returns the families on the CPU.
     ///
     /// # Errors
     /// Returns an error if the device does not exist.
@@ -151,8 +152,8 @@ impl PlanRequest {
     }
 }
 
-/// Returns the GPU if it is suitable and works, otherwise the CPU, with a warning if the GPU is
-/// suitable but does not work.
+/// Returns the GPU if it is suitable and works, otherwise the CPU. If the GPU is suitable but does
+/// not work, also returns a warning.
 pub(super) fn device_or_cpu(
     exponent: Exponent,
     id: DeviceId,
@@ -181,10 +182,11 @@ pub(super) fn device_or_cpu(
 }
 
 impl Plan {
-    /// Returns a plan for the exponent without a measurement. Its engine is the requested one, or
-    /// else the first engine at the place that supports the exponent: on the CPU, `word` below
-    /// exponent 64 and `fp64` above. Its length is the requested one, or else the shortest length
-    /// with enough margin.
+    /// Returns a plan for the exponent without measuring speeds.
+    ///
+    /// Its engine is the requested one, or else the first engine at the place that supports the
+    /// exponent. On the CPU this is `word` below exponent 64 and `fp64` above. Its length is the
+    /// requested one, or else the shortest length with enough margin.
     pub fn new(exponent: Exponent, request: &PlanRequest) -> Result<Self, PlanError> {
         let request = request.decided(exponent)?;
         let (families, place) = request.families()?;
@@ -196,16 +198,18 @@ impl Plan {
         Self::fastest(exponent, request, &NoTimes)
     }
 
-    /// Returns the fastest plan for the exponent, by stored times if they exist. Otherwise measures
-    /// plans. This takes some tenths of a second or the time of about twenty squarings, whichever
-    /// is longer.
+    /// Returns the fastest plan for the exponent. Uses stored times if they exist; otherwise
+    /// measures plans. A measurement takes some tenths of a second or the time of about twenty
+    /// squarings, whichever is longer.
     ///
-    /// Within a family only lengths at most an eighth longer than the shortest are tried, and a
-    /// longer length must be faster by 3 %. On a device all families are tried. On the CPU only the
-    /// family that [`Plan::new`] uses and families with a stored time are tried, since `goldilocks`
-    /// takes two to four times as long as `fp64` on the CPU. Nothing is measured if the request
-    /// names a length, if the exponent is so small that a whole test takes less time, or on the CPU
-    /// if the exponent is so large that a measurement would take minutes.
+    /// Within a family only lengths at most an eighth longer than the shortest are tried. If they
+    /// are measured, a longer length must be faster by 3 % to be chosen. On a device all families
+    /// are tried. On the CPU only the family that [`Plan::new`] uses and families with a stored
+    /// time are tried, since `goldilocks` takes two to four times as long as `fp64` on the CPU.
+    ///
+    /// Nothing is measured in three cases: if the request names a length; if the exponent is so
+    /// small that a whole test takes less time; and on the CPU, if the exponent is so large that a
+    /// measurement would take minutes.
     pub fn fastest(
         exponent: Exponent,
         request: &PlanRequest,
@@ -216,20 +220,21 @@ impl Plan {
         Self::fastest_among(exponent, &families, &place, &request, stored)
     }
 
-    /// Returns every plan that `warpint tune` times for an exponent: the plans of all engine
-    /// families at the place, at the shortest length and at all lengths at most an eighth longer,
-    /// in every variant. If the request names a family or a length, returns only plans of this
-    /// family or length.
+    /// Returns every plan that `warpint tune` times for an exponent. These are the plans of all
+    /// engine families at the place, at the shortest length and at all lengths at most an eighth
+    /// longer, in every variant. Dominated lengths are left out. If the request names a family or a
+    /// length, returns only plans of this family or length.
     pub fn candidates(exponent: Exponent, request: &PlanRequest) -> Result<Vec<Self>, PlanError> {
         let request = request.decided(exponent)?;
         let (families, place) = request.families()?;
         Self::candidates_among(exponent, &families, &place, &request)
     }
 
-    /// Returns the plans that `warpint tune --lengths` times. For every engine family at the place
-    /// and every transform length in `range`, ascending, these are the first `most` variants of the
-    /// family, or all if the family has fewer. If the request names a family, returns only plans of
-    /// this family. Each plan is for the largest exponent that its length supports.
+    /// Returns the plans that `warpint tune --lengths` times. They are for every engine family at
+    /// the place and, in ascending order, for every transform length in `range`. For each of them,
+    /// returns plans with the first `most` variants, or with all variants if there are fewer. If
+    /// the request names a family, returns only plans of this family. Each plan is for the largest
+    /// prime exponent that its length supports.
     ///
     /// # Errors
     /// Returns an error if the device does not exist.
@@ -272,10 +277,12 @@ impl Plan {
         Ok(plans)
     }
 
-    /// Returns the plan of the first family of a list that supports the exponent. If the request
+    /// Returns a plan of the first family in a list that supports the exponent. If the request
     /// names a family, only this family is considered. The length is the requested one, or else the
-    /// shortest with enough margin. On the CPU the list begins with `word` and `fp64`, so the first
-    /// family that supports the exponent is also the fastest one.
+    /// shortest length with enough margin.
+    ///
+    /// On the CPU the list begins with `word` and `fp64`, so the first family that supports the
+    /// exponent is also the fastest one.
     pub(super) fn default_among(
         exponent: Exponent,
         families: &[&'static dyn EngineFamily],
@@ -349,7 +356,7 @@ impl Plan {
         (0..variants.max(1)).map(move |variant| Self { variant, ..self })
     }
 
-    /// Returns the key under which the time of this plan is stored.
+    /// Returns the key under which the time of a squaring with this plan is stored.
     #[must_use]
     pub fn timing_key(&self) -> TimingKey {
         TimingKey {
@@ -360,17 +367,17 @@ impl Plan {
         }
     }
 
-    /// Returns the plan with the fastest variant according to the stored times, and its time per
-    /// squaring in seconds. Returns `None` if no time is stored.
+    /// Returns this plan in the variant whose time is stored, and this time per squaring in
+    /// seconds. The stored variant is the fastest known one. Returns `None` if no time is stored.
     fn stored(self, stored: &dyn StoredTimes) -> Option<(Self, f64)> {
         let found = stored.get(&self.timing_key())?;
         let variant = self.variants().iter().position(|name| *name == found.variant)?;
         Some((Self { variant, ..self }, found.time.as_secs_f64()))
     }
 
-    /// Returns the plan with the shortest stored time, and this time per squaring in seconds. The
-    /// plans compared have this plan's length or a length at most an eighth longer. Returns `None`
-    /// if this plan's length has no stored time.
+    /// Returns the plan with the shortest stored time, and this time per squaring in seconds.
+    /// Compares the plans at this plan's length and at lengths at most an eighth longer. Returns
+    /// `None` if this plan's length has no stored time.
     fn fastest_stored(self, stored: &dyn StoredTimes) -> Option<(Self, f64)> {
         self.stored(stored)?;
         self.near_lengths()
@@ -402,7 +409,7 @@ impl Plan {
         Some(best)
     }
 
-    /// Builds the engine and computes a small power with it, as a test of the device.
+    /// Tests the device: builds the plan's engine and computes a small power with it.
     fn try_out(&self) -> Result<(), EngineError> {
         probe(self.build(1)?.as_mut(), self.place())
     }

@@ -21,15 +21,15 @@ pub use near::PlanRefusal;
 pub use timer::SquaringTimer;
 pub use tuned::TunedTimes;
 
-/// Formats the name of an engine with its place: `fp64` for the CPU, `goldilocks on cuda:0` for a
-/// device.
+/// Formats the name of an engine with its place. Examples: `fp64` on the CPU, `goldilocks on
+/// cuda:0` on a device.
 #[must_use]
 pub fn engine_at(engine: &str, place: &str) -> String {
     if place == CPU { engine.into() } else { format!("{engine} on {place}") }
 }
 
-/// The user's request for a plan. Later versions may add fields: build one with
-/// `..PlanRequest::default()`.
+/// The user's request for a plan. Later versions may add fields, so write
+/// `..PlanRequest::default()` for the fields that are not named.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct PlanRequest {
     /// The name of the engine family to use; `None` lets the plan choose.
@@ -42,8 +42,8 @@ pub struct PlanRequest {
     pub threads: Option<usize>,
 }
 
-/// The choice of an engine family, a transform length and a variant for one exponent. The margin at
-/// this length is at least 0 bits.
+/// The choice of an engine family, a transform length and a variant for one exponent. The margin of
+/// the family at this length is at least 0 bits.
 #[derive(Clone, Copy)]
 pub struct Plan {
     exponent: Exponent,
@@ -100,8 +100,8 @@ pub enum PlanError {
         /// The shortest length with enough margin, in words.
         shortest: usize,
     },
-    /// No transform length of the family, or none longer than the present one, supports the
-    /// exponent with enough margin.
+    /// No transform length of the family supports the exponent with enough margin; or, when a
+    /// longer transform is needed, no length longer than the present one does.
     #[error("no transform length of engine {engine} is long enough for M{exponent}")]
     NoLength {
         /// The name of the family.
@@ -112,7 +112,8 @@ pub enum PlanError {
 }
 
 impl PlanError {
-    /// Returns the kind of the error.
+    /// Returns the kind of the error: the kind of the engine's error for [`Self::Unusable`],
+    /// otherwise bad input.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         match self {
@@ -127,8 +128,9 @@ impl PlanError {
 
 impl Plan {
     /// Returns a plan for the exponent with a given engine family, which need not be a built-in
-    /// one. If `length` is `None`, the plan uses the shortest length with enough margin that is not
-    /// known to be slower than a longer one. If `threads` is `None`, it uses all threads.
+    /// one. If `length` is `None`, the plan uses the shortest length with enough margin, but no
+    /// dominated length ([`EngineFamily::is_dominated`]). If `threads` is `None`, it uses all
+    /// threads.
     pub fn of_family(
         exponent: Exponent,
         family: &'static dyn EngineFamily,
@@ -174,8 +176,8 @@ impl Plan {
         Ok(Self { exponent, family, length, variant: 0, margin, threads })
     }
 
-    /// Returns a plan with the same engine at the next longer length that has enough margin, for
-    /// use after a round-off error.
+    /// Returns a plan with the same engine at the next longer length that has enough margin. The
+    /// test continues with this plan after a round-off error.
     pub fn longer(&self) -> Result<Self, PlanError> {
         let p = self.exponent.get();
         let (length, margin) = self
@@ -188,13 +190,13 @@ impl Plan {
         Ok(Self { length, margin, variant: 0, ..*self })
     }
 
-    /// Returns a plan with the same engine at the shortest length of at least `length` words that
-    /// has enough margin.
+    /// Returns a plan with the same engine at the shortest length that is at least `length` words
+    /// and has enough margin.
     pub fn at_least(&self, length: usize) -> Result<Self, PlanError> {
         Self { length: length.saturating_sub(1), ..*self }.longer()
     }
 
-    /// Builds the engine of the plan with this number of registers.
+    /// Builds the plan's engine with the given number of registers.
     ///
     /// # Errors
     /// Returns errors of the family, and [`EngineError::NoRoom`] if the device does not have enough
@@ -280,24 +282,23 @@ impl Plan {
         self.place() == CPU
     }
 
-    /// Returns the names of the variants of the family at this length
-    /// ([`Profiled::variants`](crate::Profiled::variants)); one empty name if the family has only
-    /// one variant.
+    /// Returns the names of the family's variants at this length
+    /// ([`Profiled::variants`](crate::Profiled::variants)). Returns one empty name if the family
+    /// has only one variant.
     fn variants(&self) -> Vec<String> {
         let named = self.family.profiled().map(|family| family.variants(self.length));
         named.unwrap_or_else(|| vec![String::new()])
     }
 
-    /// Returns the name of the plan's variant ([`Profiled::variants`](crate::Profiled::variants));
-    /// empty if the family has only one variant.
+    /// Returns the name of the plan's variant ([`Profiled::variants`](crate::Profiled::variants)).
+    /// The name is empty if the family has only one variant.
     #[must_use]
     pub fn variant(&self) -> String {
         self.variants().into_iter().nth(self.variant).unwrap_or_default()
     }
 
-    /// Returns a copy of the plan with variant number `variant` of the list
-    /// [`Profiled::variants`](crate::Profiled::variants), counted from 0; `None` if the number is
-    /// too large.
+    /// Returns a copy of the plan with another variant. `variant` is an index into the list of
+    /// [`Profiled::variants`](crate::Profiled::variants). Returns `None` if it is too large.
     #[must_use]
     pub fn in_variant(&self, variant: usize) -> Option<Self> {
         (variant < self.variants().len()).then_some(Self { variant, ..*self })
@@ -310,8 +311,8 @@ impl Plan {
         self.family.profiled()?.cuts(self.length).into_iter().nth(self.variant)
     }
 
-    /// Returns the counted operations of a squaring ([`Profiled::work`](crate::Profiled::work));
-    /// `None` if they are not known.
+    /// Returns the work of a squaring as counts of operations
+    /// ([`Profiled::work`](crate::Profiled::work)); `None` if it is not known.
     #[must_use]
     pub fn work(&self) -> Option<Work> {
         self.family.profiled()?.work(self.length, self.variant)
@@ -330,8 +331,7 @@ impl Plan {
         f64::from(self.exponent.get()) / self.length as f64
     }
 
-    /// Returns the margin of the engine at the plan's length: how far the round-off stays below its
-    /// limit.
+    /// Returns the margin of the engine family for the exponent at the plan's length.
     #[must_use]
     pub fn margin(&self) -> Margin {
         self.margin

@@ -9,19 +9,19 @@ use super::{PlanError, PlanRequest};
 use crate::engine::{EngineError, EngineFamily};
 
 /// The reason why no plan fits a request. If the requested length is unusable
-/// ([`PlanError::Unusable`]), the message names the nearest shorter and longer usable lengths: `…;
-/// near it, 10K and 16K would do`.
+/// ([`PlanError::Unusable`]), the message also names the nearest usable lengths, one shorter and
+/// one longer: `…; near it, 10K and 16K would do`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PlanRefusal {
     /// The reason itself, without the usable lengths.
     pub error: PlanError,
-    /// The nearest usable lengths in words, ascending: at most one shorter and one longer. Empty
-    /// unless `error` is [`PlanError::Unusable`].
+    /// The nearest usable lengths in words, ascending: at most one shorter and one longer. The list
+    /// is empty unless `error` is [`PlanError::Unusable`].
     pub near: Vec<usize>,
 }
 
 impl PlanRefusal {
-    /// Returns the kind of the error.
+    /// Returns the kind of the error, which is the kind of `error`.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         self.error.kind()
@@ -46,9 +46,9 @@ impl std::error::Error for PlanRefusal {
 }
 
 impl PlanError {
-    /// Returns the error together with the nearest usable lengths. These are sought only if the
-    /// error is that the requested length is unusable ([`PlanError::Unusable`]). `request` must
-    /// name the CPU or a device: for `Auto`, lengths on the CPU are returned.
+    /// Returns the error together with the nearest usable lengths. The lengths are sought only if
+    /// the requested length is unusable ([`PlanError::Unusable`]). `request` must name the CPU or a
+    /// device: for `Auto`, lengths on the CPU are returned.
     #[must_use]
     pub fn of_request(self, request: &PlanRequest) -> PlanRefusal {
         let near = near(&self, request).unwrap_or_default();
@@ -67,7 +67,7 @@ fn near(error: &PlanError, request: &PlanRequest) -> Option<Vec<usize>> {
 }
 
 /// Returns the longest length below `n` and the shortest length above `n` at which the family
-/// supports M_p with enough margin. A length that does not exist is `None`.
+/// supports M_p with enough margin. Each of the two results is `None` if there is no such length.
 fn neighbours(family: &dyn EngineFamily, p: u32, n: usize) -> (Option<usize>, Option<usize>) {
     let usable = |n: &usize| family.margin(p, *n).is_ok_and(|margin| margin.bits >= 0.0);
     let shorter = family.lengths(1, n.saturating_sub(1)).into_iter().rev().find(usable);

@@ -1,4 +1,4 @@
-//! The choice of a plan, with a substitute for a device.
+//! Tests of the choice of a plan, with a substitute for a device.
 
 use std::collections::HashMap;
 use std::ops::RangeInclusive;
@@ -14,11 +14,11 @@ use crate::engine::places::families_on_cpu;
 use crate::plan::{StoredTime, StoredTimes, TimingKey};
 use warpint_device::DeviceId;
 
-/// The family `goldilocks` at a simulated place `cuda:0`, in two variants. Its transforms are
-/// worthwhile if they have at least 4K words.
+/// The family `goldilocks` at a simulated place `cuda:0`, in two variants. A plan that is free to
+/// choose uses it from 4K words on.
 struct OnGpu {
     works: Result<(), DeviceError>,
-    /// A length for which `is_dominated` returns true; 0 for none.
+    /// The only length for which `is_dominated` returns true; 0 means no length.
     dominated: usize,
 }
 

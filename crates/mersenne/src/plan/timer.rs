@@ -8,8 +8,8 @@ use crate::engine::{Engine, EngineError, KernelTime, Step};
 
 /// An engine whose squarings are timed in laps.
 ///
-/// To compare several plans, let their timers take laps in turns, so that a slow moment of the
-/// machine does not affect only one of them.
+/// To compare several plans, let their timers take laps in turns. Then a slow moment of the machine
+/// does not affect only one of the plans.
 pub struct SquaringTimer {
     engine: Box<dyn Engine>,
     squarings: u64,
@@ -34,14 +34,15 @@ impl Plan {
 }
 
 impl SquaringTimer {
-    /// Does squarings that are not timed, so that kernels are loaded and clocks rise.
+    /// Does squarings that are not timed. They give the device time to load kernels and to raise
+    /// its clock.
     pub fn warm_up(&mut self, squarings: u64) -> Result<(), EngineError> {
         self.engine.square(0, squarings, Step::Square, Shift::ZERO)?;
         self.engine.finish()
     }
 
     /// Times one lap of `squarings` squarings. The lap starts from the digits of a residue and ends
-    /// with the digits of the result, so that it includes the first and the last transform.
+    /// with the digits of the result. So it includes the first and the last transform.
     pub fn lap(&mut self, squarings: u64) -> Result<(), EngineError> {
         let begin = Instant::now();
         self.warm_up(squarings)?;
@@ -66,15 +67,16 @@ impl SquaringTimer {
         self.time.div_f64(self.squarings.max(1) as f64)
     }
 
-    /// Returns the time of a squaring in the fastest lap and in the slowest lap.
+    /// Returns the time of a squaring in the fastest lap and in the slowest lap. Before the first
+    /// lap, these are [`Duration::MAX`] and zero.
     #[must_use]
     pub fn extremes(&self) -> (Duration, Duration) {
         self.extremes
     }
 
-    /// Returns the mean times of the engine's kernels during `squarings` squarings: see
-    /// [`KernelTimer::kernel_times`](crate::KernelTimer::kernel_times). The list is empty, and
-    /// nothing is computed, if the engine has no kernels.
+    /// Returns the mean times of the engine's kernels in `squarings` squarings
+    /// ([`KernelTimer::kernel_times`](crate::KernelTimer::kernel_times)). If the engine has no
+    /// kernels, computes nothing and returns an empty list.
     pub fn kernel_times(&mut self, squarings: u64) -> Result<Vec<KernelTime>, EngineError> {
         self.engine.kernel_timer().map_or(Ok(vec![]), |timer| timer.kernel_times(0, squarings))
     }

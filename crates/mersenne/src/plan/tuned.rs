@@ -1,4 +1,4 @@
-//! Times of squarings in the store that all programs on this machine share.
+//! Times of squarings in the store that this machine's programs share.
 
 use std::cell::RefCell;
 use std::time::Duration;
@@ -9,7 +9,8 @@ use super::{Plan, StoredTime, StoredTimes, TimingKey};
 use crate::engine::known;
 
 /// The times that `warpint tune` has stored for each device model, driver and version of this
-/// program. Where no time is stored, the times shipped with the program are used ([`known`]).
+/// program. If no time is stored for a key, the times shipped with the program are used
+/// ([`known`]).
 #[derive(Debug)]
 pub struct TunedTimes {
     store: Option<TuningStore>,
@@ -18,19 +19,19 @@ pub struct TunedTimes {
 }
 
 impl TunedTimes {
-    /// Opens the stored times of this user. A user without a home directory has none.
+    /// Opens the stored times of this user. A user without a home directory has no stored times.
     #[must_use]
     pub fn open() -> Self {
         Self::of(TuningStore::open().ok())
     }
 
-    /// Creates the value for the times in a store; `None` means that no store exists.
+    /// Creates the value from a store of times; `None` means that there is no store.
     #[must_use]
     pub fn of(store: Option<TuningStore>) -> Self {
         Self { store, warnings: RefCell::default() }
     }
 
-    /// Checks whether times can be stored. Makes the folder if it is missing.
+    /// Checks whether times can be stored. Creates the folder if it is missing.
     ///
     /// # Errors
     /// Returns an error if there is no store or it cannot be written.
@@ -39,7 +40,7 @@ impl TunedTimes {
     }
 
     /// Stores the variant of a plan as the fastest one at the plan's length, and its time per
-    /// squaring.
+    /// squaring. Stores nothing if this process has not opened the plan's device.
     ///
     /// # Errors
     /// Returns an error if there is no store or it cannot be written.
@@ -52,7 +53,7 @@ impl TunedTimes {
         Ok(())
     }
 
-    /// Returns the warnings since the last call, one line of text each, and clears them.
+    /// Returns the warnings since the last call, each in one line of text, and clears them.
     pub fn take_warnings(&self) -> Vec<String> {
         self.warnings.take()
     }
@@ -78,8 +79,8 @@ impl StoredTimes for TunedTimes {
     }
 }
 
-/// Returns the time of a squaring that is shipped with this program for the device model `product`
-/// and the timing key `of`. Returns `None` if no such time is shipped.
+/// Returns the time of a squaring that is shipped with this program. `product` is the device model,
+/// and `of` the timing key. Returns `None` if no such time is shipped.
 fn shipped(product: &str, of: &TimingKey) -> Option<StoredTime> {
     let way = known::on(product, of.engine, of.length)?;
     Some(StoredTime { variant: way.variant.clone(), time: way.time })

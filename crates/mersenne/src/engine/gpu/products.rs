@@ -147,8 +147,8 @@ impl<A: Arithmetic> Products<A> {
         self.passes.digits_to(&self.words, &mut self.spectrum, digits)
     }
 
-    /// Returns the arguments that the kernels `columns` and `spectrum_to_digits` have in common:
-    /// the tables and all arguments after them.
+    /// Returns the arguments that the kernels `columns` and `spectrum_to_digits` have in common.
+    /// These are the tables and all arguments after them.
     fn carry_args(&mut self, step: Step) -> Vec<Arg> {
         let scratch = [&mut self.carries, &mut self.tickets, &mut self.addend].map(Arg::from);
         let mut args = vec![Arg::from(&self.passes.column_tables)];
@@ -163,8 +163,8 @@ impl<A: Arithmetic> Products<A> {
         vec![(&mut self.spectrum).into(), tables, (&mut self.addend).into(), Arg::U32(p)]
     }
 
-    /// Returns the two launches of a squaring that replaces the spectrum by the spectrum of the
-    /// result. [`Self::prepare`] must have been called for the step.
+    /// Returns the two launches of one squaring. They replace the spectrum by the spectrum of the
+    /// square, after the operation of `step`. [`Self::prepare`] must have been called for the step.
     pub(super) fn squaring(
         &mut self,
         step: Step,
@@ -213,9 +213,9 @@ impl<A: Arithmetic> Products<A> {
         Ok(passes.columns(kernel, passes.shape.tiles() + 1, args).make()?)
     }
 
-    /// Computes the product of a and b, up to the inverse transform along the rows, in
-    /// `self.spectrum`. [`Self::carry_into`] with [`Step::Square`] then transforms back along the
-    /// columns and writes the digits.
+    /// Computes the product of a and b in `self.spectrum`, up to the inverse transform along the
+    /// rows. [`Self::carry_into`] with [`Step::Square`] then transforms back along the columns and
+    /// writes the digits.
     ///
     /// # Panics
     /// Panics if a or b is shorter than the layout.

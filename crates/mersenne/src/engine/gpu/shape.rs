@@ -4,8 +4,8 @@ use std::fmt;
 
 use crate::engine::Cut;
 
-/// A line, which is a column or a row of a transform, as its radices: Q, A and B for Q·A·B points,
-/// in the order of the forward transform.
+/// A line, which is a column or a row of a transform. It has Q·A·B points, and is transformed in
+/// steps of radices Q, A and B, in this order in the forward transform.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(in crate::engine) struct Line {
     pub(in crate::engine) q: u32,
@@ -27,8 +27,8 @@ impl fmt::Display for Line {
     }
 }
 
-/// The largest amount of shared memory, in bytes, that a block can have on any GPU. The same amount
-/// is assumed for a multiprocessor.
+/// The largest amount of shared memory, in bytes, that a block can have on any GPU. A
+/// multiprocessor is assumed to have the same amount.
 pub(in crate::engine) const SHARED_MEMORY: u32 = 227 << 10;
 
 /// The largest number of threads that a shape may give to a block.
@@ -38,18 +38,18 @@ pub(in crate::engine) const MAX_THREADS: u32 = 512;
 pub(in crate::engine) const REGISTERS: u32 = 1 << 16;
 
 /// Returns the number of blocks that should run on a multiprocessor at a time, from 1 to 16. It is
-/// the smaller of two numbers: `by_registers`, the number of blocks for which the registers
-/// suffice, and the number for which the shared memory suffices. `shared_bytes` is the shared
-/// memory of a block.
+/// the smaller of two numbers: `by_registers`, for which the registers suffice, and the number for
+/// which the shared memory suffices. `shared_bytes` is the shared memory of a block.
 pub(in crate::engine) fn resident(by_registers: u32, shared_bytes: u32) -> u32 {
     by_registers.min(SHARED_MEMORY / (shared_bytes + 1024)).clamp(1, 16)
 }
 
-/// The division of the points of a transform among the kernels' threads. `Display` writes a shape
+/// The division of a transform's points among the threads of the kernels. `Display` writes a shape
 /// as the name of its variant.
 ///
 /// Point j1·columns + j2 is in row j1 and column j2. A block of the kernels of columns processes a
-/// tile of [`Shape::width`] adjacent columns, a block of the kernels of rows a tile of a few rows.
+/// tile of [`Shape::width`] adjacent columns. A block of the kernels of rows processes a tile of a
+/// few rows.
 pub(in crate::engine) trait Shape:
     Copy + PartialEq + fmt::Display + Send
 {
@@ -74,12 +74,12 @@ pub(in crate::engine) trait Shape:
     /// Returns the number of threads of a block of the kernels of rows.
     fn row_threads(&self) -> u32;
 
-    /// Returns the shared memory of a block of the kernels of columns, in bytes: a tile, and 16
-    /// bytes for the ticket of the block.
+    /// Returns the shared memory of a block of the kernels of columns, in bytes. It is the size of
+    /// a tile, plus 16 bytes for the ticket of the block.
     fn column_shared_bytes(&self) -> u32;
 
-    /// Returns the shared memory of a block of the kernels of rows, in bytes, which is the size of
-    /// a tile.
+    /// Returns the shared memory of a block of the kernels of rows, in bytes. It is the size of a
+    /// tile.
     fn row_shared_bytes(&self) -> u32;
 
     /// Returns the number of blocks of a kernel of columns that should run on a multiprocessor at a
@@ -98,8 +98,8 @@ pub(in crate::engine) trait Shape:
     /// model.
     fn known(n: usize, shared_memory: u32) -> impl Iterator<Item = Self>;
 
-    /// Returns an estimate of the cost of the shape, in arbitrary units, by which promising shapes
-    /// are listed first.
+    /// Returns an estimate of the cost of the shape, in arbitrary units. Shapes are sorted by it,
+    /// so that promising shapes are listed first.
     fn cost(&self) -> f64;
 
     /// Returns the length R of a column, which is the number of rows.
@@ -122,7 +122,7 @@ pub(in crate::engine) trait Shape:
         self.columns() / self.width()
     }
 
-    /// Returns whether tiles of columns and of rows fit into `shared_memory` bytes.
+    /// Returns whether a tile of columns and a tile of rows each fit into `shared_memory` bytes.
     fn fits(&self, shared_memory: u32) -> bool {
         let most = shared_memory.min(SHARED_MEMORY);
         self.column_shared_bytes() <= most && self.row_shared_bytes() <= most
@@ -134,14 +134,14 @@ pub(in crate::engine) trait Shape:
         Cut::new(&radices(self.column()), &radices(self.row()))
     }
 
-    /// Returns the beginning of the variant's name, such as `1024x2048 16.8.8/16.16.8`: rows ×
-    /// columns, the radices along a column, and the radices along a row.
+    /// Returns the beginning of the variant's name, such as `1024x2048 16.8.8/16.16.8`. The parts
+    /// are rows × columns, the radices along a column, and the radices along a row.
     fn lines(&self) -> String {
         format!("{}x{} {}/{}", self.rows(), self.columns(), self.column(), self.row())
     }
 
-    /// Returns all shapes for n words that fit into `shared_memory` bytes: first those known to be
-    /// fast, then the others by their estimated cost.
+    /// Returns all shapes for n words that fit into `shared_memory` bytes. The shapes known to be
+    /// fast come first. The others follow, ordered by their estimated cost.
     fn all(n: usize, shared_memory: u32) -> Vec<Self> {
         let known: Vec<Self> = Self::known(n, shared_memory).collect();
         let mut others: Vec<(f64, Self)> = Self::fitting(n, shared_memory)
