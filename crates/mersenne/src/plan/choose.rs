@@ -28,8 +28,8 @@ const MOST_WORTH_MEASURING: u32 = 200_000_000;
 /// The time for which the squarings of one plan are measured.
 const EACH: Duration = Duration::from_millis(50);
 
-/// The gain that a longer transform must bring. It is preferred to the shortest transform only if
-/// its time is less than this fraction of the shortest one's time.
+/// The bound on the time of a longer transform, as a fraction of the time of the shortest
+/// transform. The longer transform is preferred only if its time is below this bound.
 const GAIN: f64 = 0.97;
 
 /// The key of a stored time of a squaring. The time is valid for every exponent that is tested at

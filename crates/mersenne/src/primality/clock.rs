@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::Instant;
 
-/// A source of the present time, which tests may replace.
+/// A source of the present time. Tests may replace it.
 pub trait Clock: fmt::Debug + Sync {
     /// Returns the present time. The time should not decrease from call to call, but a run loses no
     /// work if it does.

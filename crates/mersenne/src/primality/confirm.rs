@@ -8,7 +8,7 @@ use super::{Finished, TestError};
 use crate::checkpoint::{Confirmation, State};
 use crate::{Check, DigestedResidue, Event, Residue};
 
-/// The result of the check of the final residue.
+/// The result of the Jacobi check of the final residue.
 pub(super) enum LastCheck {
     Passed,
     Failed(Suspect),
@@ -24,9 +24,9 @@ pub(super) struct Suspect {
 
 /// Where a test continues after a failed Jacobi check.
 pub(super) enum Back {
-    /// The test continues from this state.
+    /// The test goes back to this state and continues from it.
     To(Box<State>),
-    /// The test continues from where it is, because the check itself was wrong.
+    /// The test continues without going back, because the check itself was wrong.
     Nowhere,
     /// A stop was requested before it was known whether the check itself was wrong.
     Interrupted,
@@ -35,8 +35,8 @@ pub(super) enum Back {
 }
 
 impl Driver<'_> {
-    /// Makes the last checks of a test: waits for the Jacobi check still under way, then makes the
-    /// Jacobi check of the final residue `last`.
+    /// Makes the last checks of a test. Waits for the Jacobi check that is still under way, if any.
+    /// Then makes the Jacobi check of the final residue `last`.
     pub(super) fn last_check(
         &mut self,
         check: Check,
@@ -67,7 +67,7 @@ impl Driver<'_> {
     }
 
     /// Processes the result of a Jacobi check. If the check passed, stores the state as confirmed
-    /// and returns `None`. Otherwise returns the residue that failed.
+    /// and returns `None`. Otherwise returns the residue that failed the check.
     pub(super) fn take_judged(&mut self, judged: Judged) -> Option<Suspect> {
         let Judged { state, seal, passed } = judged;
         if !passed {
@@ -82,12 +82,13 @@ impl Driver<'_> {
     }
 
     /// Handles a residue whose Jacobi symbol is wrong. Computes the symbol again. If it is wrong
-    /// again, goes back to the newest older state from which sound squarings give only residues
-    /// with right symbols.
+    /// again, searches for an older state to go back to: the newest one from which correct
+    /// squarings give only residues with right symbols.
     ///
     /// Renames to `.bad` the checkpoints at the residue's iteration and at later ones, and the
-    /// checkpoints that the search finds wrong. This includes checkpoints that a Jacobi check or a
-    /// second engine confirmed: either the confirmation was wrong, or the state has changed since.
+    /// checkpoints that the search finds wrong. A checkpoint that a Jacobi check or a second engine
+    /// had confirmed is no exception: either the confirmation was wrong, or the state has changed
+    /// since.
     pub(super) fn after_jacobi_failure(
         &mut self,
         sequence: &dyn Sequence,
@@ -142,8 +143,9 @@ impl Driver<'_> {
     }
 
     /// Returns the newest state at an iteration before `before`, and whether this state is on disk.
-    /// The confirmed state in memory counts if it is newer than the states on disk. With a second
-    /// engine, only verified states count. Returns `None` if there is no such state.
+    /// Considers the checkpoints on disk and the confirmed state in memory; if both are at the same
+    /// iteration, returns the checkpoint. With a second engine, considers only verified states.
+    /// Returns `None` if there is no state.
     fn older_state(&mut self, before: u64) -> Result<Option<(State, bool)>, TestError> {
         let only_verified = self.options.verify_with.is_some();
         let on_disk = match self.store.as_deref_mut() {
@@ -176,7 +178,7 @@ impl Driver<'_> {
         Ok(())
     }
 
-    /// Sends the events that the checkpoint store has collected.
+    /// Sends the events that the checkpoint store has collected since the last call.
     pub(super) fn tell_notices(&mut self) {
         let notices = self.store.as_deref_mut().map(|store| store.take_notices());
         for notice in notices.unwrap_or_default() {

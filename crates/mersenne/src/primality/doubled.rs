@@ -1,11 +1,12 @@
 //! A Lucas–Lehmer test that a second engine recomputes, stretch by stretch.
 //!
 //! The second engine starts each stretch with the last residue on which both engines agreed, at a
-//! shift of its own, and must end the stretch with the same residue as the first engine. This
-//! comparison detects any error that only one engine made, including a transform that handles some
-//! digits wrongly. The test takes the sum of the times of both engines. It resumes from verified
-//! checkpoints only. Iterations that neither a second engine nor a Jacobi check has confirmed are
-//! computed again.
+//! shift of its own. It must end the stretch with the same residue as the first engine. This
+//! comparison detects any error that only one engine made, for example if the transform of one
+//! engine handles some digits wrongly. The test takes the sum of the times of both engines.
+//!
+//! The test resumes from verified checkpoints only. Iterations that neither a second engine nor a
+//! Jacobi check has confirmed are computed again.
 
 use std::time::{Duration, Instant};
 
@@ -16,7 +17,7 @@ use crate::checkpoint::{Confirmation, State};
 use crate::{Check, DigestedResidue, Engine, EngineError, Plan, Residue, Verdict};
 
 /// The duration of a stretch on the first engine. A stretch is the work between two comparisons of
-/// the engines, and an error costs at most one stretch.
+/// the engines. An error costs at most the work of one stretch.
 const STRETCH: Duration = Duration::from_secs(20);
 
 /// A Lucas–Lehmer sequence s_0, s_1, … that two engines compute, stretch by stretch.
@@ -25,7 +26,7 @@ pub(super) struct Doubled {
     second: LucasLehmer,
     plan: Plan,
     engine: Option<Box<dyn Engine>>,
-    /// Whether the second engine has failed since the last call of `failed_place`.
+    /// Whether the second engine has failed since the last call of [`Sequence::failed_place`].
     failed: bool,
     /// The last residue on which both engines agreed, and its iteration.
     agreed: (u64, DigestedResidue),
@@ -34,8 +35,8 @@ pub(super) struct Doubled {
     confirmed: Confirmation,
     clock: &'static dyn Clock,
     begun: Instant,
-    /// The residue of the first engine at the end of the stretch, while the second engine has yet
-    /// to reach that iteration; otherwise `None`.
+    /// The residue of the first engine at the end of the stretch, as long as the second engine has
+    /// not reached that iteration; otherwise `None`.
     reached: Option<Residue>,
 }
 
@@ -101,8 +102,8 @@ impl Doubled {
         Ok(Advance::Verified)
     }
 
-    /// Drops the second engine and changes its plan to a longer transform. The new engine will
-    /// repeat the stretch.
+    /// Drops the second engine and changes its plan to a longer transform. A new engine with this
+    /// plan will repeat the stretch.
     fn lengthen(&mut self, measured: f64, limit: f64, length: usize) -> Result<(), EngineError> {
         self.engine = None;
         self.plan = self.plan.longer().map_err(|_| EngineError::Unusable {
@@ -116,8 +117,8 @@ impl Doubled {
         Ok(())
     }
 
-    /// Returns `done` unchanged. If `done` is an error of the device, drops the second engine, so
-    /// that the next step builds a new one.
+    /// Returns `done` unchanged. If `done` is an error of the device, also drops the second engine,
+    /// so that the next step builds a new engine.
     fn noted<T>(&mut self, done: Result<T, EngineError>) -> Result<T, EngineError> {
         if matches!(done, Err(EngineError::Device(_))) {
             self.engine = None;
@@ -126,8 +127,9 @@ impl Doubled {
         done
     }
 
-    /// Does n squarings on the second engine, but stops at the end of the stretch. Returns the
-    /// residue of the second engine if the end of the stretch is reached, otherwise `None`.
+    /// Does n squarings on the second engine, or fewer if the end of the stretch is reached. Builds
+    /// the engine first if there is none. Returns the residue of the second engine at the end of
+    /// the stretch, or `None` before the end.
     fn step(&mut self, n: u64) -> Result<Option<Residue>, EngineError> {
         let agreed = self.agreed_state();
         let is_new = self.engine.is_none();

@@ -1,4 +1,4 @@
-//! The driver of all tests: it determines the pace, reports progress, writes checkpoints and
+//! The driver of all tests. It determines the pace, reports progress, writes checkpoints and
 //! recovers from errors.
 
 use std::path::PathBuf;
@@ -29,21 +29,21 @@ pub(super) struct Driver<'a> {
     /// The computing time of earlier runs of the test.
     pub(super) earlier: Duration,
     begun: Instant,
-    /// The time at which the next checkpoint is due; `None` means never, because the interval
-    /// overflows the clock.
+    /// The time at which the next checkpoint is due. `None` means never, because adding the
+    /// interval overflows the clock.
     next_save: Option<Instant>,
     next_progress: Instant,
     pub(super) pace: Pace,
     pub(super) failures: Failures,
-    /// The iteration and the file of the newest checkpoint on disk.
+    /// The iteration and the path of the newest checkpoint on disk.
     pub(super) on_disk: Option<(u64, PathBuf)>,
-    /// The iteration from which the test last continued after the device had failed; `None` if the
-    /// device has not failed.
+    /// The iteration from which the test continued after the last failure of the device; `None` if
+    /// the device has not failed.
     pub(super) device_failed_at: Option<u64>,
     /// The items to write to disk while the device computes, in the order of writing.
     pub(super) pending: Vec<Pending>,
     /// The Jacobi checks of a Lucas–Lehmer test; `None` for other tests. With a second engine, only
-    /// the check at the end is made.
+    /// the Jacobi check at the end of the test is made.
     pub(super) watch: Option<JacobiWatch>,
     /// The last state that a Jacobi check has confirmed; `None` if there is none.
     pub(super) confirmed: Option<Trusted>,
@@ -52,7 +52,7 @@ pub(super) struct Driver<'a> {
 /// An item that is to be written to disk.
 pub(super) enum Pending {
     Checkpoint(Box<State>),
-    /// A residue that [`super::ResidueSink`] has asked for; its iteration comes first.
+    /// An iteration and its residue, which [`super::ResidueSink`] has asked for.
     Residue(u64, Residue),
 }
 
@@ -92,7 +92,7 @@ impl<'a> Driver<'a> {
         }
     }
 
-    /// Runs a sequence to its target, from the newest checkpoint if the store has one.
+    /// Runs a sequence to its target. Starts from the newest checkpoint if the store has one.
     pub(super) fn drive(&mut self, sequence: &mut dyn Sequence) -> Result<Finished, TestError> {
         let mut good = self.resume(sequence)?;
         if let Some(residues) = &self.options.residues {
@@ -111,7 +111,8 @@ impl<'a> Driver<'a> {
         }
     }
 
-    /// Runs on one engine from the state `good`, which is updated whenever a state is saved.
+    /// Runs on one engine, starting from the state `good`. Replaces `good` by each state that it
+    /// saves.
     fn drive_engine(
         &mut self,
         sequence: &mut dyn Sequence,
@@ -210,7 +211,8 @@ impl<'a> Driver<'a> {
         Ok(Finished::Stopped { iteration: good.iteration, saved })
     }
 
-    /// Writes the pending items. A residue is written before any checkpoint of a later iteration.
+    /// Writes the pending items in order. So a residue is written before any checkpoint of a later
+    /// iteration.
     fn write_pending(&mut self) -> Result<(), TestError> {
         for pending in std::mem::take(&mut self.pending) {
             match pending {
@@ -229,8 +231,8 @@ impl<'a> Driver<'a> {
         Ok(())
     }
 
-    /// Returns whether a checkpoint is due. If the clock was set back, the checkpoint is due no
-    /// later than one interval from now.
+    /// Returns whether a checkpoint is due. If the clock was set back, the due time is moved to at
+    /// most one interval from now.
     fn save_is_due(&mut self) -> bool {
         let now = self.clock.now();
         let latest = now.checked_add(self.options.checkpoint_interval);
@@ -263,14 +265,14 @@ impl<'a> Driver<'a> {
         Ok(())
     }
 
-    /// Returns the state with the present elapsed time, error counts and least transform length
-    /// filled in.
+    /// Returns the state with three fields filled in: the present elapsed time, error counts and
+    /// least transform length.
     pub(super) fn stamped(&self, state: State) -> State {
         let least_length = self.least_length.clone();
         State { elapsed: self.elapsed(), errors: self.errors, least_length, ..state }
     }
 
-    /// Saves a state and, if a Jacobi check is due, starts one on this state. Returns whether the
+    /// Saves a state. If a Jacobi check is due, starts a check of this state. Returns whether the
     /// state is on disk.
     pub(super) fn save(&mut self, state: &State) -> Result<bool, TestError> {
         let saved = self.write(state)?;

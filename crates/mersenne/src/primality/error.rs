@@ -8,15 +8,15 @@ use warpint_files::ErrorKind;
 use crate::checkpoint::CheckpointError;
 use crate::{Check, EngineError, PlanError};
 
-/// The reason why a run ended with an error. The checkpoints are kept in every case.
+/// The reason why a run ended with an error. The checkpoints on disk are kept in every case.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TestError {
     /// The engine failed in a way that a longer transform cannot correct.
     #[error(transparent)]
     Engine(#[from] EngineError),
-    /// The device failed twice while the test continued from the same state, or it cannot be used
-    /// at all.
+    /// The device failed twice while the test was continuing from the same state, or it cannot be
+    /// used at all.
     #[error("{place} failed: {error}; {kept}")]
     Device {
         /// The name of the device.
@@ -33,7 +33,7 @@ pub enum TestError {
     /// The checkpoint directory or a checkpoint in it cannot be used.
     #[error(transparent)]
     Checkpoint(#[from] CheckpointError),
-    /// The checkpoint is at a later iteration than the one at which the run is to end.
+    /// The checkpoint is past the iteration at which the run is to end.
     #[error(
         "the checkpoint is at iteration {found}, past the {wanted} asked for: use another directory"
     )]
@@ -43,9 +43,9 @@ pub enum TestError {
         /// The number of iterations asked for.
         wanted: u64,
     },
-    /// A residue has a value that no sound computation gives. In a PRP test or a certification this
-    /// value is 0. In a Lucas–Lehmer test it is 2, −2, or 0 before the end of the test. At the end,
-    /// 0 is impossible unless the residue before the last confirms it.
+    /// A residue has a value that no correct computation gives. In a PRP test or a certification
+    /// this value is 0. In a Lucas–Lehmer test it is 2 or −2, or 0 before the end of the test. At
+    /// the end, 0 is impossible unless the residue before it is ±2^((p+1)/2).
     #[error(
         "the residue at iteration {iteration} is impossible (res64 {res64}): this machine computes \
          unreliably; the same command goes on from the last checkpoint, or try engine goldilocks"
@@ -59,7 +59,8 @@ pub enum TestError {
     /// The specification of a certification lacks the start residue.
     #[error("a certification needs its start residue")]
     NoStart,
-    /// Two computations of 3^(d−1) gave different results; d is the product of the known factors.
+    /// Two computations of 3^(d−1) mod M_p gave different results, where d is the product of the
+    /// known factors.
     #[error(
         "3^(d−1) mod M{exponent}, with the product d of the known factors, was computed twice with \
          different results: this machine computes unreliably; the same command tries again from the last checkpoint"
@@ -77,8 +78,8 @@ pub enum TestError {
         /// The last verified iteration.
         verified: u64,
     },
-    /// A check failed twice with the same wrong residue. This is not chance, but a fault of the
-    /// hardware or the program.
+    /// A check failed twice with the same wrong residue. The cause is not a random error, but a
+    /// fault of the hardware or of the program.
     #[error(
         "the {check} at iteration {iteration} failed twice with the same residue {res64}: \
          this is not chance, but a fault of this machine or of the arithmetic ({arithmetic}); the verified state \
@@ -97,7 +98,7 @@ pub enum TestError {
         /// The low 64 bits of the residue, as 16 hexadecimal digits.
         res64: String,
     },
-    /// Three checks in a row failed with different residues.
+    /// Three checks of one kind failed in a row, with different residues.
     #[error(
         "three checks in a row failed, the last a {check} at iteration {iteration}: this machine \
          computes unreliably, or the arithmetic does not suffice ({arithmetic}); the verified \
@@ -116,7 +117,8 @@ pub enum TestError {
 }
 
 impl TestError {
-    /// Returns the kind of the error.
+    /// Returns the kind of the error. An error of the plan or of the engine during a run does not
+    /// count as bad input.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         match self {

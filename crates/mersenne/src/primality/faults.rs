@@ -1,4 +1,4 @@
-//! Errors in single squarings that the checks of a test must detect, on the word engine.
+//! Tests, on the word engine, that the checks of a test detect errors in single squarings.
 
 use warpint_arith::primes::{mul_mod, pow_mod};
 use warpint_natural::euclid::jacobi_binary;

@@ -6,11 +6,11 @@ use sha2::{Digest, Sha256};
 
 use crate::Residue;
 
-/// The first term s_0 of a Lucas–Lehmer sequence s_(k+1) = s_k² − 2 mod M_p. Each of these values
-/// is universal: for every odd prime p, s_(p−2) = 0 exactly if M_p is prime.
+/// The first term s_0 of a Lucas–Lehmer sequence s_(k+1) = s_k² − 2 mod M_p. For each of these
+/// values and for every odd prime p, s_(p−2) = 0 exactly if M_p is prime.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum LlStart {
-    /// The sequence starts with 4, as usual.
+    /// The sequence starts with 4, the usual value.
     #[default]
     Four,
     /// The sequence starts with 10.
@@ -22,17 +22,17 @@ pub enum LlStart {
 /// The kind of a test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TestKind {
-    /// A probable-prime test: Fermat's test to base 3 with residue type 1, guarded by Gerbicz–Li
-    /// checks.
+    /// A probable-prime test: Fermat's test to base 3, guarded by Gerbicz–Li checks. The result is
+    /// the residue of type 1 in GIMPS, 3^(M_p − 1) mod M_p.
     Prp,
-    /// A Lucas–Lehmer test with this first term.
+    /// A Lucas–Lehmer test with the given first term.
     Ll(LlStart),
     /// The certification of a proof: squarings of a given residue, guarded by Gerbicz–Li checks.
     Cert(Certification),
 }
 
-/// The number of squarings of a certification, and a digest that distinguishes the certification
-/// from others.
+/// The number of squarings of a certification, and a digest by which it is distinguished from other
+/// certifications.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Certification {
     squarings: u64,
@@ -42,7 +42,7 @@ pub struct Certification {
 }
 
 impl Certification {
-    /// Returns the value that identifies `squarings` squarings of the residue `start`.
+    /// Creates the value for a certification that squares the residue `start` `squarings` times.
     #[must_use]
     pub fn new(start: &Residue, squarings: u64) -> Self {
         let mut hasher = Sha256::new();
@@ -65,8 +65,8 @@ impl TestKind {
         }
     }
 
-    /// Returns a short name for files, different for every kind: `prp`, `ll`, `ll-10`, `ll-2_3`,
-    /// `cert-0123456789abcdef`.
+    /// Returns a short name for use in file names, different for every kind: `prp`, `ll`, `ll-10`,
+    /// `ll-2_3`, `cert-0123456789abcdef`.
     #[must_use]
     pub fn slug(self) -> String {
         match self {
@@ -87,8 +87,8 @@ impl TestKind {
         }
     }
 
-    /// Returns the number of squarings of a whole test: p for PRP (3^(2^p)/9 = 3^(M_p − 1)), p − 2
-    /// for LL, and the requested number for a certification.
+    /// Returns the number of squarings of a whole test: p for PRP, because 3^(2^p)/9 = 3^(M_p − 1);
+    /// p − 2 for LL; and the requested number for a certification.
     #[must_use]
     pub fn iterations(self, p: u32) -> u64 {
         match self {

@@ -1,11 +1,11 @@
 //! The Lucas–Lehmer test (Thall 2011, §1.1): s_(k+1) = s_k² − 2, and M_p is prime exactly when
 //! s_(p−2) = 0.
 //!
-//! A machine that fails and returns only zeros would seem to prove every number prime. So a final
-//! residue of 0 is not accepted alone. s_(p−2) = 0 means s_(p−3)² ≡ 2 ≡ 2^(p+1), which for M_p
-//! prime has exactly the two roots s_(p−3) = ±2^((p+1)/2). The residue before the last is read and
-//! must be one of these roots. If it is, then s_(p−2) = 2^(p+1) − 2 = 0 by arithmetic alone,
-//! whatever the machine computed.
+//! A defective machine that returns only zeros would seem to prove every number prime. So a final
+//! residue of 0 is not accepted without further evidence. s_(p−2) = 0 means s_(p−3)² ≡ 2 ≡ 2^(p+1).
+//! If M_p is prime, this equation has exactly the two roots s_(p−3) = ±2^((p+1)/2). The residue
+//! s_(p−3) is read and must be one of these roots. If it is, then s_(p−2) = 2^(p+1) − 2 = 0 by
+//! arithmetic alone, whatever the machine computed.
 
 use std::time::Duration;
 
@@ -59,7 +59,7 @@ impl LucasLehmer {
         self.first_shift.after_squarings(self.iteration, self.p)
     }
 
-    /// Returns the first term s_0 of the sequence, mod M_p for odd p.
+    /// Returns the first term s_0 of the sequence mod M_p. p must be odd.
     fn start_residue(&self) -> Residue {
         let value = |v| Residue::from_u64(self.p, v);
         match self.start {
@@ -150,7 +150,7 @@ impl Sequence for LucasLehmer {
     /// Returns whether the residue at this iteration shows an error. If a defective machine gives
     /// 0, the next terms are −2, 2, 2, …. So for p ≥ 13 the values 2 and −2 count as errors at
     /// every iteration after the start, and 0 counts as an error before the end of the test. At the
-    /// end, 0 is right only after ±2^((p+1)/2).
+    /// end, 0 counts as an error unless the residue before it is ±2^((p+1)/2).
     fn impossible(&self, iteration: u64, residue: &Residue) -> bool {
         // For smaller exponents the sequence can take these values without an error.
         const SMALLEST: u32 = 13;

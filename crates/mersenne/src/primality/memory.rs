@@ -4,14 +4,14 @@ use std::fmt;
 
 use crate::checkpoint::State;
 
-/// The memory that holds the states of a run. Tests replace it by memory that changes them.
+/// The memory that holds the states of a run. Tests replace it by a type that changes states.
 pub trait Memory: fmt::Debug + Sync {
-    /// Returns `state` as it is read back from memory: unchanged, if memory is sound. A run calls
-    /// this function before it saves a state, and when it goes back to one.
+    /// Returns `state` as it is read back from memory. It is unchanged if memory has no error. A
+    /// run calls this function before it saves a state, and when it goes back to a state.
     fn recalled(&self, state: State) -> State;
 }
 
-/// The memory of this machine, assumed to be sound.
+/// The memory of this machine, which is assumed to have no errors.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SoundMemory;
 

@@ -1,7 +1,8 @@
 //! Primality tests, written once for all engines ([`Engine`](crate::Engine)).
 //!
-//! Layers: [`run`] → a driver (time, checkpoints, events, errors) → a sequence (Lucas–Lehmer, or
-//! PRP with its Gerbicz–Li checks) → engine operations.
+//! There are four layers. [`run`] calls a driver, which handles time, checkpoints, events and
+//! errors. The driver advances a sequence: Lucas–Lehmer, or PRP with its Gerbicz–Li checks. The
+//! sequence calls the operations of an engine.
 
 mod clock;
 mod confirm;
@@ -38,31 +39,32 @@ pub use kind::{Certification, LlStart, TestKind};
 pub use memory::{Memory, SoundMemory};
 pub(crate) use prp::LARGEST_BLOCK;
 
-/// The specification of a test. Later versions may add fields: build one with
-/// `..TestSpec::new(kind, exponent)`.
+/// The specification of a test. Later versions may add fields, so write `..TestSpec::new(kind,
+/// exponent)` for the fields that are not named.
 #[derive(Debug, Clone)]
 pub struct TestSpec {
     /// The kind of the test.
     pub kind: TestKind,
-    /// The exponent p, a prime.
+    /// The exponent p of M_p.
     pub exponent: Exponent,
-    /// The number of iterations after which the test ends with [`crate::Verdict::Interim`]. `None`,
-    /// or the number of iterations of the whole test, gives a verdict.
+    /// The number of iterations after which the test ends with [`crate::Verdict::Interim`]. With
+    /// `None`, or with the number of iterations of the whole test, the test ends with a verdict.
     pub iterations: Option<u64>,
-    /// The shift, in bits, with which a test starts; a resumed test continues with the shift of its
-    /// checkpoint. Two runs with shifts drawn at random share no systematic error.
+    /// The shift, in bits, with which a test starts. A resumed test continues with the shift of its
+    /// checkpoint instead. If two runs start with random shifts, a systematic error does not affect
+    /// both in the same way.
     pub shift: u32,
     /// The known factors of M_p, for a PRP test. If there are any, the verdict is about the
-    /// cofactor.
+    /// cofactor of M_p.
     pub known_factors: KnownFactors,
-    /// The start residue of a certification, of which `kind` contains only a digest; `None` for
-    /// other tests.
+    /// The start residue of a certification; `None` for other tests. (`kind` contains only a digest
+    /// of it.)
     pub start: Option<Residue>,
 }
 
 impl TestSpec {
-    /// Creates the specification of a whole test without shift. For certifications use
-    /// [`TestSpec::certification`].
+    /// Creates the specification of a whole test without shift. For certifications, use
+    /// [`TestSpec::certification`] instead.
     #[must_use]
     pub fn new(kind: TestKind, exponent: Exponent) -> Self {
         let known_factors = KnownFactors::default();
@@ -72,8 +74,7 @@ impl TestSpec {
     /// Creates the specification of a certification: `squarings` squarings of the residue `start`.
     ///
     /// # Panics
-    /// Panics if `start` is a residue modulo another Mersenne number than 2^p − 1, where p is
-    /// `exponent`.
+    /// Panics if `start` is not a residue modulo 2^p − 1, where p is `exponent`.
     #[must_use]
     pub fn certification(exponent: Exponent, start: Residue, squarings: u64) -> Self {
         assert_eq!(start.exponent(), exponent.get(), "a residue of another exponent");
@@ -82,35 +83,35 @@ impl TestSpec {
     }
 }
 
-/// A receiver of the residues of a running PRP test from which a proof will be built.
+/// A receiver of residues of a running PRP test. A proof will be built from these residues.
 pub trait ResidueSink: fmt::Debug + Send + Sync {
     /// Returns the iterations, ascending, at which the test must pass its residue to
     /// [`ResidueSink::keep`]. The test starts or resumes at iteration `reached`. Residues up to
-    /// this iteration were stored in earlier runs, or are lost.
+    /// this iteration need not be returned: they were stored in earlier runs, or are lost.
     fn iterations(&self, reached: u64) -> Vec<u64>;
 
-    /// Stores x, the residue at an iteration, and returns when it is on disk. May drop the residue
-    /// instead if the proof no longer needs it.
+    /// Stores x, the residue at `iteration`, and returns when it is on disk. If the proof no longer
+    /// needs the residue, it may be dropped instead.
     ///
     /// # Errors
     /// Returns an error if the residue cannot be written. The test continues nevertheless.
     fn keep(&self, iteration: u64, x: &Residue) -> io::Result<()>;
 }
 
-/// Options of a run. Later versions may add fields: build them with `..RunOptions::default()`.
+/// Options of a run. Later versions may add fields, so write `..RunOptions::default()` for the
+/// fields that are not named.
 #[derive(Debug, Clone)]
 pub struct RunOptions {
     /// The time between checkpoints; 60 s by default.
     pub checkpoint_interval: Duration,
-    /// The plan of a second engine that computes every stretch of a Lucas–Lehmer test again, at
+    /// The plan of a second engine, which computes every stretch of a Lucas–Lehmer test again at
     /// another shift. `None` means that the test is computed once.
     pub verify_with: Option<Plan>,
-    /// The receiver of residues during a PRP test, from which a proof will be built; `None` if no
-    /// residues are wanted.
+    /// The receiver of residues during a PRP test; `None` if no proof will be built.
     pub residues: Option<Arc<dyn ResidueSink>>,
-    /// The clock that the run reads; tests replace it.
+    /// The clock that the run reads. Tests replace it.
     pub clock: &'static dyn Clock,
-    /// The memory in which the run keeps states; tests replace it.
+    /// The memory in which the run keeps states. Tests replace it.
     pub memory: &'static dyn Memory,
 }
 
@@ -133,19 +134,21 @@ pub enum Finished {
     Done(Box<Outcome>),
     /// The stop token ended the run.
     Stopped {
-        /// The number of iterations done, from which the test will resume if its state was saved.
+        /// The number of iterations done. The test will resume from there if its state was saved.
         iteration: u64,
-        /// Whether a checkpoint of exactly this iteration is on disk.
+        /// Whether a checkpoint of exactly the iteration `iteration` is on disk.
         saved: bool,
     },
 }
 
 /// Runs a test to its end, to `spec.iterations`, or until `stop` is set.
 ///
-/// Resumes from the newest sound checkpoint of `store`; without a store nothing is saved. `events`
-/// is called on the computing thread, which waits for it: slow work belongs on another thread. If
-/// the process is killed, at most the work since the last checkpoint is lost, that is, about
-/// `options.checkpoint_interval` of work.
+/// Resumes from the newest valid checkpoint of `store`; without a store, nothing is saved. With a
+/// second engine, resumes only from verified checkpoints. If the process is killed, at most the
+/// work since the last checkpoint is lost, which is about `options.checkpoint_interval` of work.
+///
+/// `events` is called on the computing thread, which waits until the call returns. So slow work
+/// belongs on another thread.
 ///
 /// M2 = 3 is answered without a test: prime, with residue 0 for LL and 1 for PRP by convention,
 /// since neither sequence is meaningful mod 3.

@@ -11,7 +11,7 @@ const STRIDE_ON_CPU: Duration = Duration::from_millis(200);
 /// stride the host waits for the device.
 const STRIDE_ON_A_DEVICE: Duration = Duration::from_secs(1);
 
-/// The measured speed of a run, which determines the number of squarings of a stride.
+/// The measured speed of a run. It determines the number of squarings of a stride.
 pub(super) struct Pace {
     clock: &'static dyn Clock,
     stride: Duration,
@@ -23,7 +23,7 @@ pub(super) struct Pace {
     squarings: f64,
 }
 
-/// The time in which the weight of a lap falls by the factor e.
+/// The time in which the weight of a lap falls by the factor e = 2.718….
 const LATELY: Duration = Duration::from_secs(3);
 
 impl Pace {
@@ -32,7 +32,7 @@ impl Pace {
         Self { clock, stride, lap: clock.now(), seconds: 0.0, squarings: 0.0 }
     }
 
-    /// Starts a new lap, so that the time since the last lap is not counted.
+    /// Starts a new lap. The time since the last call of [`Pace::note`] is not counted.
     pub(super) fn skip(&mut self) {
         self.lap = self.clock.now();
     }
@@ -48,8 +48,8 @@ impl Pace {
         if strides.is_finite() { strides.clamp(1.0, 1_048_576.0) as u64 } else { 1 }
     }
 
-    /// Records that n squarings of the sequence were done since the last call. Time spent on checks
-    /// counts towards the following squarings.
+    /// Records that n squarings of the sequence were done since the last call. A call with n = 0
+    /// does nothing, so time spent on checks counts towards the following squarings.
     pub(super) fn note(&mut self, n: u64) {
         if n == 0 {
             return;

@@ -7,7 +7,7 @@
 //! blocks of B squarings. Let D_t be the product of the terms x_v, x_(v+B), x_(v+2B), … up to
 //! x_(v+tB). Then
 //!
-//!   D_t = x_v · D_(t−1)^(2^B),
+//! D_t = x_v · D_(t−1)^(2^B),
 //!
 //! because raising to the power 2^B moves every factor by one block. The left side costs one
 //! product per block, the right side B squarings per check. A wrong squaring anywhere in the
@@ -15,15 +15,16 @@
 //! √(cL) minimises the cost of a check that covers L squarings. This cost is then the fraction
 //! 2√(c/L) of the cost of the L squarings: 0.25 % for L = 2·10^6 and c = 3.
 //!
-//! The run continues past its last iteration T to the end E of the block, so that a check covers T.
-//! Then two more conditions must hold. First, x_T as read must be the square of x_(T−1), which a
-//! register still holds. Second, x_T squared E − T times must be x_E. The second condition alone
-//! would accept −x_T.
+//! Let T be the last iteration of the run. The run continues past T to the end E of the block, so
+//! that a check covers T. Then two more conditions must hold. First, x_T as read must be the square
+//! of x_(T−1), which a register still holds. Second, x_T squared E − T times must be x_E. The
+//! second condition alone would accept −x_T.
 //!
-//! A residue that is reported, or becomes the verified residue, is first read to the host and then
-//! written back into the registers that the check reads. So the check also detects an error in
-//! reading. The next check starts from this copy, so it detects a change of the register in the
-//! meantime. Residues for a proof are only read, because the proof is verified when it is built.
+//! Two kinds of residues are first read to the host and then written back into the registers that
+//! the check reads: residues that are reported, and residues that become the verified residue. So
+//! the check also detects an error in reading. The next check starts from this copy, so it detects
+//! a change of the register in the meantime. Residues for a proof are only read, because the proof
+//! is verified when it is built.
 
 use std::time::Duration;
 
@@ -33,19 +34,19 @@ use super::sequence::{Advance, Sequence};
 use crate::checkpoint::{Confirmation, GerbiczState, State};
 use crate::{DigestedResidue, Engine, EngineError, ErrorCounts, Residue, Shift, Step, Verdict};
 
-/// The cost of a product, as a number of squarings, that is assumed on all machines. It includes
-/// the cost of interrupting the squarings. On an H200 at the exponent 82,589,933 a product takes
-/// 184 µs and a squaring 68 µs; with the interruption, the true cost is 4. On a CPU it is less. If
-/// the true cost is 2 or 4, a check costs at most about 2 % more than with the best block length.
+/// The assumed cost of a product, as a number of squarings, on all machines. It includes the cost
+/// of interrupting the squarings. On an H200 at the exponent 82,589,933 a product takes 184 µs and
+/// a squaring 68 µs; with the interruption, the true cost is 4. On a CPU it is less. If the true
+/// cost is 2 or 4, a check costs at most about 2 % more than with the best block length.
 const PRODUCT_COST: u64 = 3;
 /// The largest number of squarings that one check covers, not counting the rest of the last block.
-/// It is about the smallest number for which the checks take no more than 0.25 % of the time.
+/// It is about the smallest number for which checks take no more than 0.25 % of the time.
 const LONGEST_STRETCH: u64 = 2_000_000;
-/// The block length B for [`LONGEST_STRETCH`]: √(6·10^6), rounded up to a number of whole groups of
+/// The block length B for [`LONGEST_STRETCH`]. It is √(6·10^6), rounded up to whole groups of
 /// [`GROUP`] squarings plus one squaring.
 pub(crate) const LARGEST_BLOCK: u64 = 2_465;
-/// The number of squarings of a group. A long block consists of whole groups and one more squaring,
-/// because devices do squarings in groups and the last squaring of a block separately.
+/// The number of squarings of a group. A long block consists of whole groups and one more squaring.
+/// The reason is that devices do squarings in groups, and the last squaring of a block separately.
 const GROUP: u64 = 32;
 
 /// The sequence x_(k+1) = x_k² mod M_p up to x_target, guarded by Gerbicz–Li checks.
@@ -56,7 +57,7 @@ pub(super) struct Prp {
     target: u64,
     /// The iterations, ascending, at which `advance` must return the residue.
     wanted: Vec<u64>,
-    /// The present iteration k; it runs past the target to the end of the block.
+    /// The present iteration k. At the end it runs past the target to the end of the block.
     iteration: u64,
     first_shift: Shift,
     block: u64,
@@ -66,8 +67,8 @@ pub(super) struct Prp {
     product_iteration: u64,
     /// The shift of the product in register D. It is the sum of the shifts of the factors, mod p.
     product_shift: Shift,
-    /// The residue x_(target−1), once the sequence has reached it. From then on, register LAST
-    /// holds it too.
+    /// The residue x_(target−1), once the sequence has reached it. From then on, register LAST also
+    /// holds it.
     before_last: Option<Residue>,
     /// The residue x_target, once the sequence has reached it.
     last: Option<Residue>,
@@ -76,15 +77,16 @@ pub(super) struct Prp {
 
 /// A check under way at the end of a block.
 struct Check {
-    /// The number of squarings of the check that are done: first the B squarings of the product in
-    /// register D (B is the block length), then, at the end of the run, the squarings from x_T to
-    /// the end of its block, where T is the last iteration.
+    /// The number of squarings of the check that are done. First come the B squarings of the
+    /// product in register D, where B is the block length. At the end of the run, the squarings
+    /// from x_T to the end of its block follow, where T is the last iteration.
     done: u64,
     /// The residue at the end of the block, which the check is to confirm.
     residue: DigestedResidue,
 }
 
-/// Returns the block length B for a stretch that starts `left` squarings before the last iteration.
+/// Returns the block length B for a stretch that starts `left` squarings before the last iteration
+/// of the run.
 fn block_for(left: u64) -> u64 {
     let product = PRODUCT_COST * left.min(LONGEST_STRETCH);
     let root = product.isqrt();
@@ -100,7 +102,7 @@ fn stretch_of(block: u64) -> u64 {
 }
 
 impl Prp {
-    /// Creates the sequence of squarings of `start` up to iteration `target`.
+    /// Creates the sequence that starts with x_0 = `start` and is squared up to x_target.
     pub(super) fn new(kind: TestKind, start: Residue, target: u64) -> Self {
         Self {
             kind,
@@ -121,13 +123,13 @@ impl Prp {
         }
     }
 
-    /// Sets the shift of x_0.
+    /// Sets the shift of x_0, in bits.
     pub(super) fn shifted(mut self, shift: u32) -> Self {
         self.first_shift = Shift::new(shift, self.p);
         self
     }
 
-    /// Returns the first iteration after k whose residue is wanted; `None` if there is none.
+    /// Returns the first iteration after k at which the residue is wanted; `None` if there is none.
     fn next_wanted(&self, k: u64) -> Option<u64> {
         self.wanted.get(self.wanted.partition_point(|&w| w <= k)).copied()
     }
@@ -170,9 +172,9 @@ impl Prp {
         state
     }
 
-    /// Makes the present residue, which register READ holds, the verified residue. Copies it to
-    /// register V and to register D, where a new product starts, and chooses the block length for
-    /// the squarings left.
+    /// Makes the present residue the verified residue. Register READ must hold the present residue.
+    /// Copies it to register V and to register D, where a new product starts. Chooses the block
+    /// length for the remaining squarings.
     fn take_verified(
         &mut self,
         engine: &mut dyn Engine,
@@ -209,7 +211,7 @@ impl Prp {
         Ok(())
     }
 
-    /// Does up to `most` squarings of the check. After the last one, returns the result of the
+    /// Does up to `most` squarings of the check. After the last squaring, returns the result of the
     /// check.
     fn go_on_checking(
         &mut self,
@@ -287,7 +289,7 @@ impl Prp {
         self.last.is_some()
     }
 
-    /// Replaces the host's copy of x_target by `instead`, but changes no register.
+    /// Replaces the host's copy of x_target by `instead`. Changes no register.
     pub(super) fn forget_last(&mut self, instead: Residue) {
         self.last = Some(instead);
     }

@@ -1,5 +1,5 @@
-//! Recovery from errors: going back to the last good state with a longer transform or a new engine,
-//! or giving up.
+//! Recovery from errors. The test goes back to the last good state with a longer transform or a new
+//! engine, or gives up.
 
 use warpint_device::DeviceError;
 
@@ -10,12 +10,13 @@ use super::{Memory, TestError};
 use crate::checkpoint::{LeastLength, State};
 use crate::{Check, DigestedResidue, Event};
 
-/// The largest number of failed checks in a row that are attributed to chance.
+/// The largest number of failed checks of one kind in a row that are attributed to chance.
 const FAILURES_ALLOWED: usize = 2;
 
 impl Driver<'_> {
-    /// Changes the plan to the next longer transform, with which the test continues from `good`,
-    /// the last good state. Saves this state with the new length.
+    /// Changes the plan to the next longer transform after a round-off error. The test then
+    /// continues from `good`, the last good state. Saves this state with the new length. `measured`
+    /// is the round-off.
     pub(super) fn lengthen(&mut self, measured: f64, good: &mut State) -> Result<(), TestError> {
         let longer = self.plan.longer()?;
         self.errors.round_off = self.errors.round_off.saturating_add(1);
@@ -36,8 +37,10 @@ impl Driver<'_> {
     }
 
     /// Handles a failure of a device. Returns `Ok` if a new engine is to continue from `good`, the
-    /// last good state. This is tried once per state, because a device that is lost or defective
-    /// would fail again and again. Otherwise returns the error that ends the test.
+    /// last good state. Otherwise returns the error that ends the test.
+    ///
+    /// A new engine is tried only after [`DeviceError::Failed`], and only once per state, because a
+    /// device that is lost or defective would fail again and again.
     pub(super) fn after_device_failure(
         &mut self,
         sequence: &mut dyn Sequence,
@@ -92,7 +95,7 @@ impl Driver<'_> {
         self.go_back_to(check, iteration, res64, state)
     }
 
-    /// Increases the number of errors that checks of this kind have detected.
+    /// Adds 1 to the number of errors that checks of this kind have detected.
     pub(super) fn count(&mut self, check: Check) {
         let count = match check {
             Check::Gerbicz => &mut self.errors.gerbicz,
@@ -102,9 +105,9 @@ impl Driver<'_> {
         *count = count.saturating_add(1);
     }
 
-    /// Records a failed check, and saves `state`, the state to go back to. Returns this state. If
-    /// more than two checks have failed in a row, or if two checks have failed at this iteration
-    /// with the same residue, returns the error that ends the test.
+    /// Records a failed check, and saves and returns `state`, the state to go back to. Returns the
+    /// error that ends the test in two cases: if more than two checks of this kind have failed in a
+    /// row, or if two of them have failed at this iteration with the same residue.
     pub(super) fn go_back_to(
         &mut self,
         check: Check,
@@ -135,8 +138,8 @@ impl Driver<'_> {
         Ok(state)
     }
 
-    /// Clears the record of the newest checkpoint on disk if `gone` returns true for its iteration,
-    /// because the file was removed.
+    /// Clears the record of the newest checkpoint on disk if `gone` returns true for its iteration.
+    /// The caller has removed or renamed the files of these iterations.
     pub(super) fn forget_on_disk(&mut self, gone: impl Fn(u64) -> bool) {
         self.on_disk = self.on_disk.take().filter(|(newest, _)| !gone(*newest));
     }
@@ -149,14 +152,14 @@ pub(super) struct Trusted {
 }
 
 impl Trusted {
-    /// Creates a trusted state from a state that a check has confirmed and the seal of its residue.
-    /// The seal must have been made before the check.
+    /// Creates a trusted state from a state that a check has confirmed. `seal` is the residue with
+    /// its digest, which must have been computed before the check.
     pub(super) fn new(state: State, seal: DigestedResidue) -> Self {
         Self { state, seal }
     }
 
     /// Creates a trusted state from a state that was just read from a file whose checksum was
-    /// verified. Seals its residue.
+    /// verified. Computes the digest of its residue.
     pub(super) fn read(state: State) -> Self {
         let seal = DigestedResidue::new(state.residue.clone());
         Self { state, seal }
@@ -166,7 +169,7 @@ impl Trusted {
         self.state.iteration
     }
 
-    /// Returns the state, or an error if memory has changed it.
+    /// Returns the state. Returns an error if the state has changed in memory.
     pub(super) fn state(&self, memory: &dyn Memory) -> Result<State, TestError> {
         let state = memory.recalled(self.state.clone());
         if self.seal.is_intact() && *self.seal.residue() == state.residue {
@@ -177,8 +180,8 @@ impl Trusted {
     }
 }
 
-/// Returns an error if [`State::is_intact`] finds that memory has changed the state. A state
-/// without a Gerbicz–Li check always passes.
+/// Returns an error if [`State::is_intact`] finds that the state has changed in memory. A state of
+/// a test without Gerbicz–Li checks always passes.
 pub(super) fn check_seal(state: &State) -> Result<(), TestError> {
     match &state.gerbicz {
         Some(g) if !state.is_intact() => Err(TestError::Memory { verified: g.verified_iteration }),
@@ -186,15 +189,16 @@ pub(super) fn check_seal(state: &State) -> Result<(), TestError> {
     }
 }
 
-/// The failed checks of each kind since the last check of the same kind that passed. Kinds are
-/// separate, because agreement with a second engine says nothing about a wrong Jacobi symbol.
+/// The failed checks of each kind since a check of this kind last passed. Kinds are separate,
+/// because agreement with a second engine says nothing about a wrong Jacobi symbol.
 #[derive(Default)]
 pub(super) struct Failures {
     seen: Vec<(Check, u64, [u64; 3])>,
 }
 
 impl Failures {
-    /// Records a failure; returns whether the same residue has failed at this iteration before.
+    /// Records a failure. Returns whether a check of this kind has failed before at this iteration
+    /// with the same residue.
     fn repeats(&mut self, check: Check, iteration: u64, res64: [u64; 3]) -> bool {
         let failure = (check, iteration, res64);
         let repeated = self.seen.contains(&failure);
@@ -206,7 +210,8 @@ impl Failures {
         self.seen.iter().filter(|failure| failure.0 == check).count()
     }
 
-    /// Removes the failures of this kind of check, because a check of this kind has passed.
+    /// Removes the failures of this kind of check. It is called when a check of this kind has
+    /// passed.
     pub(super) fn clear(&mut self, check: Check) {
         self.seen.retain(|failure| failure.0 != check);
     }

@@ -1,4 +1,4 @@
-//! The start of a run: the newest sound checkpoint, or the first state.
+//! The start of a run from the newest valid checkpoint or from the first state.
 
 use std::io;
 
@@ -10,8 +10,8 @@ use crate::Event;
 use crate::checkpoint::{CheckpointError, CheckpointStore, Confirmation, State};
 
 impl Driver<'_> {
-    /// Returns the state from which the run starts: the state in the newest sound checkpoint, or
-    /// the first state of the sequence if no checkpoint is sound. With a second engine, only
+    /// Returns the state from which the run starts. It is the state in the newest valid checkpoint,
+    /// or the first state of the sequence if no checkpoint is valid. With a second engine, only
     /// verified checkpoints count.
     pub(super) fn resume(&mut self, sequence: &dyn Sequence) -> Result<State, TestError> {
         let mut found = None;

@@ -1,11 +1,11 @@
-//! A test as the driver sees it: a sequence that advances, and its states.
+//! The interface between the driver and a test: a sequence that advances, and its states.
 
 use crate::checkpoint::State;
 use crate::{Check, Engine, EngineError, Residue, Verdict};
 
 /// A sequence of squarings that is computed on an engine and makes its own checks.
 ///
-/// The engine is an argument of each call because the driver may replace it during a run.
+/// The engine is an argument of each call, because the driver may replace the engine during a run.
 pub(super) trait Sequence {
     /// Returns the kind of check that guards the sequence.
     fn check(&self) -> Check;
@@ -14,7 +14,7 @@ pub(super) trait Sequence {
     fn registers(&self) -> usize;
 
     /// Sets the iterations, ascending, at which the sequence halts with [`Advance::Reached`].
-    /// Sequences that do not support this ignore the call.
+    /// Sequences that cannot halt at given iterations ignore the call.
     fn stop_at(&mut self, _iterations: Vec<u64>) {}
 
     /// Returns the state before the first squaring.
@@ -23,19 +23,20 @@ pub(super) trait Sequence {
     /// Returns the iteration at which the run ends.
     fn target(&self) -> u64;
 
-    /// Loads a state into an engine, which may be a new engine or the one used before.
+    /// Loads a state into an engine. The engine may be new, or the one used before.
     fn load(&mut self, engine: &mut dyn Engine, state: &State) -> Result<(), EngineError>;
 
     /// Does about `most` squarings, and at least one unless the sequence is finished. Does fewer if
-    /// it must halt at an earlier iteration, and more to finish a short block.
+    /// it must halt at an earlier iteration. Does more if it would otherwise have to stop within a
+    /// block of at most `most` squarings.
     fn advance(&mut self, engine: &mut dyn Engine, most: u64) -> Result<Advance, EngineError>;
 
-    /// Returns the number of squarings of the sequence done so far, at most the target.
+    /// Returns the number of squarings of the sequence done so far, which is at most the target.
     fn iteration(&self) -> u64;
 
-    /// Returns the state to save; after the end, the state at the target. The driver fills in
-    /// `elapsed`, `errors` and `least_length`, and `confirmed` if a Jacobi check has confirmed the
-    /// state.
+    /// Returns the state to save. After the end, this is the state at the target. The driver fills
+    /// in `elapsed`, `errors` and `least_length`, and `confirmed` if a Jacobi check has confirmed
+    /// the state.
     fn snapshot(&self, engine: &mut dyn Engine) -> Result<State, EngineError>;
 
     /// Returns the last verified state; `None` if the sequence makes no checks of its own.
@@ -57,7 +58,7 @@ pub(super) trait Sequence {
         None
     }
 
-    /// Returns whether no sound computation gives this residue at this iteration.
+    /// Returns whether no correct computation gives this residue at this iteration.
     fn impossible(&self, iteration: u64, residue: &Residue) -> bool;
 
     /// Returns the verdict for the final residue `last`, and the residue to report.
@@ -73,9 +74,9 @@ pub(super) enum Advance {
     Reached(Residue),
     /// A check passed at the present iteration.
     Verified,
-    /// A check failed at the present iteration. `res64` contains the low 64 bits of the checked
-    /// residue, and then of the other residues in the comparison; unused elements are 0. These bits
-    /// distinguish a repeated error from a new one.
+    /// A check failed at the present iteration. `res64` contains the low 64 bits of residues: first
+    /// of the checked residue, then of the other residues in the comparison. Unused elements are 0.
+    /// These bits distinguish a repeated error from a new one.
     CheckFailed { iteration: u64, res64: [u64; 3] },
     /// The sequence reached the target, and returns the residue there. All checks that the sequence
     /// itself makes have passed.

@@ -1,4 +1,4 @@
-//! Whole tests on the word engine, and recovery from injected errors.
+//! Tests of whole test runs on the word engine, and of recovery from injected errors.
 
 use super::*;
 use crate::PlanRequest;

@@ -1,11 +1,12 @@
 //! Jacobi checks of a Lucas–Lehmer test, made on the CPU while the test runs.
 //!
-//! For n ≥ 1 the symbol (s_n − 2 | M_p) is −1. Proof: s_n − 2 = (s_(n−1) − 2)(s_(n−1) + 2), and
-//! s_n + 2 = s_(n−1)² is a square for n ≥ 1, so the symbol is the same for all n ≥ 1. For n = 1 it
-//! is (s_0 − 2 | M_p)(s_0 + 2 | M_p), which is −1 for the starts 4, 10 and 2/3. After an error the
-//! symbol has either sign with probability ½. By the same identity it can change at the first
-//! squaring after the error, but not at later ones. So an error is detected by the next check or by
-//! none.
+//! For n ≥ 1 the symbol (s_n − 2 | M_p) is −1. Proof: s_n − 2 = (s_(n−1) − 2)(s_(n−1) + 2). For n ≥
+//! 1, s_n + 2 = s_(n−1)² is a square. So the symbol is the same for all n ≥ 1. For n = 1 it is (s_0
+//! − 2 | M_p)(s_0 + 2 | M_p), which is −1 for the starts 4, 10 and 2/3.
+//!
+//! After an error the symbol is 1 or −1 with probability ½ each. By the same identity it can change
+//! at the first squaring after the error, but not at later ones. So an error is detected by the
+//! next check or by none.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -19,15 +20,15 @@ use crate::{DigestedResidue, Plan, Residue};
 use warpint_natural::limbs;
 
 /// The minimum pause between two checks of a test on the CPU, as a multiple of the duration of a
-/// check. So checks slow the test down by at most 1/100.
+/// check. With this pause, checks slow the test down by at most 1/100.
 const PAUSES_ON_CPU: u32 = 100;
 /// The minimum pause between two checks of a test on a device, as a multiple of the duration of a
-/// check. It is smaller than on the CPU, because the test does not need the CPU.
+/// check. It is shorter than on the CPU, because the test does not need the CPU.
 const PAUSES_BESIDE_A_DEVICE: u32 = 10;
 /// The largest number of threads of one check. More threads save little time.
 const THREADS: usize = 4;
 
-/// Makes Jacobi checks, of one state at a time, on other threads.
+/// The Jacobi checks of a test, made on other threads for one state at a time.
 pub(super) struct JacobiWatch {
     clock: &'static dyn Clock,
     threads: usize,
@@ -41,7 +42,7 @@ struct Running {
     state: State,
     begun: Instant,
     cancelled: Arc<AtomicBool>,
-    /// The seal of the residue, made when the check started.
+    /// The residue with its digest, which was computed before the check.
     seal: DigestedResidue,
     thread: JoinHandle<Option<bool>>,
 }
@@ -49,7 +50,7 @@ struct Running {
 /// A state and the result of its Jacobi check.
 pub(super) struct Judged {
     pub(super) state: State,
-    /// The seal of the residue, made before the check.
+    /// The residue with its digest, which was computed before the check.
     pub(super) seal: DigestedResidue,
     pub(super) passed: bool,
 }
@@ -61,8 +62,8 @@ impl JacobiWatch {
         Self { clock, threads, pauses, running: None, next: None }
     }
 
-    /// Starts a check of the state if a check is due and none is under way, unless the state is
-    /// already verified.
+    /// Starts a check of the state if a check is due and no other check is under way. Does nothing
+    /// if the state is already verified.
     pub(super) fn offer(&mut self, state: &State) {
         let early = self.next.is_some_and(|next| self.clock.now() < next);
         if early || self.running.is_some() || state.iteration == 0 || state.is_verified() {
@@ -80,7 +81,8 @@ impl JacobiWatch {
         }
     }
 
-    /// Returns the result of the check under way if it has finished, otherwise `None`.
+    /// Returns the result of the check under way if it has finished, otherwise `None`. Does not
+    /// wait.
     pub(super) fn poll(&mut self) -> Option<Judged> {
         if self.running.as_ref()?.thread.is_finished() { self.wait() } else { None }
     }
@@ -98,8 +100,8 @@ impl JacobiWatch {
         intact.then_some(Judged { state, seal, passed })
     }
 
-    /// Like [`Self::wait`], but if `cancelled` returns true before the check has finished, abandons
-    /// the check and returns `None`.
+    /// Does the same as [`Self::wait`], unless `cancelled` returns true before the check has
+    /// finished. Then abandons the check and returns `None`.
     pub(super) fn wait_unless(&mut self, cancelled: &dyn Fn() -> bool) -> Option<Judged> {
         const LOOK_EVERY: Duration = Duration::from_millis(5);
         while !self.running.as_ref()?.thread.is_finished() {
@@ -112,7 +114,7 @@ impl JacobiWatch {
         self.wait()
     }
 
-    /// Abandons the check under way, because its state has been discarded.
+    /// Abandons the check under way. It is called when the state of the check has been discarded.
     pub(super) fn forget(&mut self) {
         if let Some(Running { cancelled, .. }) = self.running.take() {
             cancelled.store(true, Ordering::Relaxed);
@@ -120,7 +122,7 @@ impl JacobiWatch {
     }
 
     /// Checks a residue on the calling thread and returns whether it passes. Before the first
-    /// squaring every residue passes. Returns `None` if `cancelled` returned true.
+    /// squaring, every residue passes. Returns `None` if `cancelled` returned true.
     pub(super) fn allows(
         &self,
         iteration: u64,
@@ -131,9 +133,9 @@ impl JacobiWatch {
     }
 
     /// Returns whether the residues after this state will pass their checks if they are computed
-    /// soundly. For this, the Jacobi symbols of s − 2 and of s + 2 must both be right, where s is
-    /// the residue: directly after an error, one may be right and the other wrong. Returns `None`
-    /// if `cancelled` returned true.
+    /// correctly. For this, the Jacobi symbols of s − 2 and of s + 2 must both be right, where s is
+    /// the residue of the state. (Directly after an error, one symbol may be right and the other
+    /// wrong.) Returns `None` if `cancelled` returned true.
     pub(super) fn will_allow(&self, state: &State, cancelled: &dyn Fn() -> bool) -> Option<bool> {
         let (residue, p) = (&state.residue, state.exponent);
         if !self.allows(state.iteration, residue, cancelled)? {
@@ -158,8 +160,8 @@ impl Drop for JacobiWatch {
 }
 
 /// Returns whether the Jacobi symbol of the residue is right. A symbol of 0, from a number that
-/// shares a factor with M_p, is no evidence of an error, and counts as right. Returns `None` if the
-/// work was cancelled.
+/// shares a factor with M_p, is no evidence of an error, and counts as right. Returns `None` if
+/// `cancelled` returned true.
 fn agrees(residue: &Residue, threads: usize, cancelled: &dyn Fn() -> bool) -> Option<bool> {
     jacobi_of_ll(residue, threads, cancelled).map(|symbol| symbol != 1)
 }

@@ -1,4 +1,4 @@
-//! Building a proof from the residues that a test has kept.
+//! Builds a proof from the residues that a test has stored.
 
 use std::ops::RangeInclusive;
 
@@ -10,20 +10,21 @@ use super::watch::{Halt, PER_POWER, Watch, lengthening, or_stopped};
 use super::{Proof, ProofError};
 use crate::{Plan, Residue, Shift, StopToken};
 
-/// Builds the proof of this power and verifies it. `last` is the last residue of the test, 3^(2^p)
-/// mod M_p. `progress` is called some times a second with the share of the work that is done, from
-/// 0 to 1. Returns `None` if `stop` was set.
+/// Builds the proof of the given power from the residues in `folder`, and verifies it. `last` is
+/// the last residue of the test, 3^(2^p) mod M_p. `progress` is called several times a second with
+/// the fraction of the work that is done, from 0 to 1. Returns `None` if `stop` was set.
 ///
 /// The middle of level l = 1 … power is a product over 2^(l−1) stored residues x_k = 3^(2^k) mod
-/// M_p, at the odd multiples k of the span s_l = p/2^l (rounded as in [`Points`]). Each residue is
-/// raised to a product of the hash exponents of earlier levels: if a level of the tree has the hash
-/// exponent h, two neighbours x, y on this level become x^h·y on the level above.
+/// M_p. Their iterations k are the odd multiples of the span s_l = p/2^l (rounded as in
+/// [`Points`]). Each residue is raised to a product of the hash exponents of earlier levels: if a
+/// level of the tree has the hash exponent h, two neighbours x, y on this level become x^h·y on the
+/// level above.
 ///
-/// Errors of the machine are detected by verifying the proof. A wrong proof is built once more.
-/// After a round-off error, the level in progress is repeated with a longer transform.
+/// Hardware errors are detected by verifying the proof. A wrong proof is built once more. After a
+/// round-off error, the level in progress is repeated with a longer transform.
 ///
 /// # Errors
-/// Returns errors of plan and engine; [`ProofError::Residue`] for a missing or unsound file
+/// Returns errors of plan and engine; [`ProofError::Residue`] for a missing or invalid file
 /// ([`build_largest`] continues without it); [`ProofError::Wrong`] if the proof is wrong twice.
 ///
 /// The cost is 95·(2^power − power − 1) products, one read of each residue, and the cost of
@@ -52,13 +53,12 @@ pub fn build(
 /// Builds the proof of the largest power in `powers` for which the folder has all residues. The
 /// other arguments and the result are as for [`build`].
 ///
-/// The file of an unsound residue is renamed ([`ResidueFolder::set_aside`]), and a lower power is
-/// tried.
+/// If a residue's file is invalid, renames the file ([`ResidueFolder::set_aside`]) and tries a
+/// lower power.
 ///
 /// # Errors
 /// Returns [`ProofError::NoResidues`] if residues are missing even for the least power. Also
-/// returns the errors of [`build`], but an error for an unsound residue only if its file cannot be
-/// renamed.
+/// returns the errors of [`build`]. An invalid file is an error only if it cannot be renamed.
 pub fn build_largest(
     plan: Plan,
     powers: RangeInclusive<u32>,
@@ -140,8 +140,8 @@ fn middles(
     Ok(levels.middles)
 }
 
-/// The complete levels of a proof: the middle of each level, and the hash exponent h of this
-/// middle.
+/// The finished levels of a proof: the middle of each level, and the hash exponent h that belongs
+/// to this middle.
 struct Levels {
     middles: Vec<Residue>,
     h: Vec<u64>,
@@ -150,8 +150,8 @@ struct Levels {
 impl Levels {
     /// Computes the middle of the next level.
     ///
-    /// The tree is walked depth first: register i holds the product of a complete subtree. Two
-    /// subtrees of the same size are joined as soon as the second one is complete.
+    /// The tree is walked depth first: register i holds the product of a finished subtree. Two
+    /// subtrees of the same size are joined as soon as the second one is finished.
     fn next(
         &self,
         engine: &mut dyn crate::Engine,

@@ -11,24 +11,24 @@ pub fn sha3_256_of(x: &Residue) -> [u8; 32] {
     digest(None, x)
 }
 
-/// Returns the hash of a residue ([`sha3_256_of`]) in the form used by certificates of GIMPS: the
-/// 32 bytes read as one little-endian number, in 64 upper-case hexadecimal digits (the last byte
-/// comes first).
+/// Returns the hash of a residue ([`sha3_256_of`]) in the form of GIMPS certificates. The 32 bytes
+/// are read as one little-endian number, which is written in 64 upper-case hexadecimal digits. So
+/// the last byte comes first.
 #[must_use]
 pub fn sha3_256_text(x: &Residue) -> String {
     sha3_256_of(x).iter().rev().map(|byte| format!("{byte:02X}")).collect()
 }
 
 /// The source of the exponents h_1, h_2, … of a proof with the last residue B and the middles M_1,
-/// M_2, …: g_0 = SHA3-256(B), g_i = SHA3-256(g_(i−1) ‖ M_i), and h_i is the first 8 bytes of g_i,
-/// read as a little-endian number.
+/// M_2, …. They come from a chain of hashes: g_0 = SHA3-256(B) and g_i = SHA3-256(g_(i−1) ‖ M_i).
+/// The exponent h_i is the first 8 bytes of g_i, read as a little-endian number.
 ///
 /// So a middle cannot be chosen after its exponent is known (Fiat and Shamir 1986).
 pub(super) struct Exponents([u8; 32]);
 
 impl Exponents {
-    /// Creates the source for a proof with this last residue, whose hash is the start of the chain
-    /// of hashes.
+    /// Creates the source for a proof with this last residue. The chain of hashes starts with its
+    /// hash.
     pub(super) fn new(last: &Residue) -> Self {
         Self(sha3_256_of(last))
     }

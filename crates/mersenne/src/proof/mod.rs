@@ -1,5 +1,5 @@
-//! Proofs of PRP tests: they are built from residues that the test has stored, and verified in a
-//! small part of the time of the test.
+//! Proofs of PRP tests. A proof is built from residues that the test has stored. Verifying it takes
+//! a small part of the time of the test.
 //!
 //! A proof of power n contains B = x_p, where x_k = 3^(2^k) mod M_p, and n *middles*. It shows that
 //! B results from 3 by p squarings, that is, A^(2^s) = B with A = 3 and s = p. This claim is halved
@@ -12,8 +12,8 @@
 //! *Simple verifiable delay functions* (ITCS 2019, §3); the proofs of version 2 of GpuOwl and
 //! Prime95.
 //!
-//! The main sequence of calls: [`power_for`] → [`Points`] → [`ResidueFolder::keep`] during the test
-//! → [`build_largest`] → [`Proof`] → [`verify`].
+//! The main functions and types, in the order of their use: [`power_for`] → [`Points`] →
+//! [`ResidueFolder::keep`] during the test → [`build_largest`] → [`Proof`] → [`verify`].
 
 use warpint_files::ErrorKind;
 
@@ -40,7 +40,7 @@ use crate::{
     ResidueError,
 };
 
-/// A proof of a PRP test of M_p, right or wrong: only its form has been checked.
+/// A proof of a PRP test of M_p. Only its form has been checked, so it may be right or wrong.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Proof {
     exponent: Exponent,
@@ -60,7 +60,7 @@ pub enum ProofError {
     /// engine has none.
     #[error(transparent)]
     Plan(#[from] PlanError),
-    /// A residue from which the proof is to be built is missing or damaged.
+    /// A residue that is needed to build the proof is missing or damaged.
     #[error(transparent)]
     Residue(#[from] ResidueFileError),
     /// Proofs of this power do not exist for the exponent.
@@ -78,7 +78,7 @@ pub enum ProofError {
     Foreign {
         /// The exponent p of the proof.
         exponent: u32,
-        /// The exponent of the residue, folder or plan that does not belong to the proof.
+        /// The exponent of the residue, folder or plan.
         found: u32,
     },
     /// The exponent is not prime, or is too large.
@@ -90,8 +90,8 @@ pub enum ProofError {
     /// The bytes given for a residue of the proof are not a residue.
     #[error("residue {number}: {source}")]
     Bytes {
-        /// The number of the residue, from 1. Residue 1 is the last residue of the test; the
-        /// middles follow.
+        /// The number of the residue in the proof, from 1. Residue 1 is the last residue of the
+        /// test; the middles follow.
         number: usize,
         /// What is wrong with the bytes.
         source: ResidueError,
@@ -101,12 +101,12 @@ pub enum ProofError {
     NoResidues {
         /// The exponent p of M_p.
         exponent: u32,
-        /// The least power for which a proof was to be built.
+        /// The least power that was acceptable.
         least: u32,
         /// The path of the folder.
         folder: String,
     },
-    /// Two proofs built one after the other are both wrong.
+    /// A proof was built twice, and both results are wrong.
     #[error(
         "the proof of power {power} of M{exponent} was built twice and is wrong ({}): {}",
         if *repeated { "the same each time" } else { "different each time" },
@@ -120,7 +120,7 @@ pub enum ProofError {
         /// Whether the two wrong proofs were equal.
         repeated: bool,
     },
-    /// Two verifications of a proof refused it, but computed different numbers.
+    /// Two verifications of a proof did not accept it, but computed different numbers.
     #[error(
         "two verifications of the proof of M{exponent} gave different numbers: this machine \
          computes unreliably, and nothing is known of the proof; try engine goldilocks or \
@@ -133,7 +133,8 @@ pub enum ProofError {
 }
 
 impl ProofError {
-    /// Returns the kind of the error.
+    /// Returns the kind of the error. An error of the plan or of the engine during the work does
+    /// not count as bad input.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         match self {
@@ -154,9 +155,9 @@ impl ProofError {
 }
 
 impl Proof {
-    /// Creates a proof from the parts of a proof file: the exponent p, known factors of M_p in
-    /// decimal digits, then the last residue of the test and the middles, ⌈p/8⌉ little-endian bytes
-    /// each. Computes nothing except divisions by the factors.
+    /// Creates a proof from the parts of a proof file. `factors` are the known factors of M_p in
+    /// decimal digits. The residues are the last residue of the test, followed by the middles, as
+    /// ⌈p/8⌉ little-endian bytes each. Computes nothing except divisions by the factors.
     ///
     /// # Errors
     /// Returns [`ProofError::Exponent`], [`ProofError::Factor`] or [`ProofError::Bytes`] for
@@ -199,7 +200,7 @@ impl Proof {
         Ok(Self { exponent, factors: KnownFactors::default(), last, middles })
     }
 
-    /// Returns the proof with these known factors of M_p, so that it is a proof about the cofactor.
+    /// Returns the proof with these known factors of M_p. It is then a proof about the cofactor.
     #[must_use]
     pub fn with_factors(self, factors: KnownFactors) -> Self {
         Self { factors, ..self }
@@ -236,15 +237,16 @@ impl Proof {
         &self.middles
     }
 
-    /// Returns the last residue divided by 9 modulo M_p. If the proof is right, this is 3^(M_p −
-    /// 1): the residue of type 1, and with known factors also of type 5.
+    /// Returns the last residue divided by 9 modulo M_p. If the proof is right, this is 3^(M_p − 1)
+    /// mod M_p: the residue of type 1, and with known factors also of type 5.
     #[must_use]
     pub fn residue(&self) -> Residue {
         // 9 is invertible mod M_p for odd p.
         self.last.divided_by(9).unwrap_or_else(|| self.last.clone())
     }
 
-    /// Returns the last residue and the middles as in a proof file, ⌈p/8⌉ little-endian bytes each.
+    /// Returns the residues as they are stored in a proof file: the last residue and then the
+    /// middles, in ⌈p/8⌉ little-endian bytes each.
     #[must_use]
     pub fn residue_bytes(&self) -> Vec<Vec<u8>> {
         [&self.last].into_iter().chain(&self.middles).map(Residue::to_le_bytes).collect()

@@ -7,13 +7,13 @@ pub const LARGEST_POWER: u32 = 15;
 /// The smallest exponent for which a test builds a proof by default.
 const SMALLEST_EXPONENT: u32 = 4096;
 
-/// Returns the default power of the proof of a test of M_p: 10 + ⌊log4(p / (60·10^6))⌋, limited to
-/// 8 … 11, as in PRPLL for today's exponents. Each step up doubles the disk space and halves the
-/// squarings of a certification.
+/// Returns the default power of the proof of a test of M_p. It is 10 + ⌊log4(p / (60·10^6))⌋,
+/// limited to 8 … 11, which is PRPLL's choice for today's exponents. Each step up doubles the disk
+/// space and halves the squarings of a certification.
 ///
-/// Returns `None` below p = 4,096, where the last span of a proof of power 8 would be less than 16
-/// squarings: writing a file every 16 squarings costs more than the whole test. ([`super::build`]
-/// accepts any power for which [`Points::new`] returns points.)
+/// Returns `None` below p = 4,096. There, the last span of a proof of power 8 would be less than 16
+/// squarings, and writing a file every 16 squarings costs more than the whole test.
+/// ([`super::build`] accepts any power for which [`Points::new`] returns points.)
 #[must_use]
 pub fn power_for(p: u32) -> Option<u32> {
     if p < SMALLEST_EXPONENT {
@@ -25,18 +25,16 @@ pub fn power_for(p: u32) -> Option<u32> {
 }
 
 /// Returns the least power worth building if residues for the requested power `asked` are missing.
-/// It is `asked` − 3, but at least 1. With a power that is 3 lower, a certification has eight times
-/// as many squarings.
-///
-/// Verifying a proof of power 1 repeats half of the test.
+/// It is `asked` − 3, but at least 1. If the power is lower by 3, a certification has eight times
+/// as many squarings. Verifying a proof of power 1 repeats half of the test.
 #[must_use]
 pub fn least_power(asked: u32) -> u32 {
     asked.saturating_sub(3).max(1)
 }
 
-/// Returns the disk space in bytes for the residues of a proof of M_p until it is built. There are
-/// 2^power − 1 files (the last residue is not stored), each of ⌈p/8⌉ bytes plus at most 128 bytes
-/// for header and checksum.
+/// Returns the disk space in bytes that the residues of a proof of M_p need until it is built.
+/// There are 2^power − 1 files, because the last residue is not stored. Each has ⌈p/8⌉ bytes, plus
+/// at most 128 bytes for header and checksum.
 #[must_use]
 pub fn disk_bytes(p: u32, power: u32) -> u64 {
     let files = (1u64 << power.min(LARGEST_POWER)) - 1;
@@ -44,13 +42,15 @@ pub fn disk_bytes(p: u32, power: u32) -> u64 {
 }
 
 /// The iterations 0 < k_1 < … < k_(2^power) = p whose residues are needed to build a proof of M_p.
+/// They are called points.
 ///
-/// The spans are s_1 = ⌈p/2⌉, s_(i+1) = ⌈s_i/2⌉, for i up to the power. The points are the sums of
-/// all subsets of the spans, except that p replaces the empty sum. The points of a lower power are
-/// a subset of those of a higher power. Memory: 4·2^power bytes.
+/// The spans are s_1 = ⌈p/2⌉ and s_(i+1) = ⌈s_i/2⌉; there are as many spans as the power. The
+/// points are the sums of all subsets of the spans, except that p replaces the empty sum. The
+/// points of a lower power are a subset of those of a higher power. Memory: 4·2^power bytes.
 ///
 /// Source: the proofs of version 2 of GpuOwl (`ProofSet`) and Prime95. Halving with ceilings is
-/// Pietrzak's method for odd T, *Simple verifiable delay functions* (ITCS 2019, §3.2).
+/// Pietrzak's method for an odd number of squarings, *Simple verifiable delay functions* (ITCS
+/// 2019, §3.2).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Points {
     power: u32,
@@ -98,7 +98,7 @@ impl Points {
         self.iterations.get(i).map(|&k| u64::from(k))
     }
 
-    /// Returns whether k is a point, so that the residue at iteration k is needed.
+    /// Returns whether k is a point, that is, whether the residue at iteration k is needed.
     #[must_use]
     pub fn contains(&self, k: u64) -> bool {
         u32::try_from(k).is_ok_and(|k| self.iterations.binary_search(&k).is_ok())
@@ -112,8 +112,8 @@ impl Points {
     }
 }
 
-/// Returns the number of squarings that the verifier computes after all middles are used: p halved
-/// `power` times, each time rounded up.
+/// Returns the number of squarings that the verifier computes after it has used all middles. It is
+/// p halved `power` times, rounded up each time.
 pub(super) fn last_span(p: u32, power: u32) -> u32 {
     (0..power).fold(p, |span, _| span.div_ceil(2))
 }

@@ -5,8 +5,8 @@ use std::fmt;
 /// The reason why a proof is refused. `Display` writes it as a sentence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Refusal {
-    /// A residue of the proof has a common factor with M_p (0, for example), which no power of 3
-    /// has.
+    /// A residue of the proof has a common factor with M_p; for example, it is 0. No power of 3 has
+    /// such a factor.
     NotAUnit {
         /// The number of the residue, from 1. Residue 1 is the last residue of the test; the
         /// middles follow.
@@ -15,7 +15,7 @@ pub enum Refusal {
     /// The Jacobi symbol (B | M_p) of the last residue B is −1, but the right residue 3^(2^p) is a
     /// square.
     NotASquare,
-    /// The last residue divided by 9 is ±2^a mod M_p with a ≠ 0, which is an element of order p or
+    /// The last residue divided by 9 is ±2^a mod M_p with a ≠ 0. This is an element of order p or
     /// 2p.
     PowerOfTwo {
         /// The exponent a of the power of two.
@@ -23,23 +23,23 @@ pub enum Refusal {
         /// Whether the sign of the power of two is −.
         negative: bool,
     },
-    /// The equation that the verification computes, A^(2^s) = B, does not hold.
+    /// The equation A^(2^s) = B at the end of the verification does not hold.
     Equation,
-    /// The residue says that the number is composite. Yet it equals the residue of a prime after
-    /// both are raised to the same smooth number, so it differs from that residue by a factor of
-    /// small order.
+    /// The last residue says that M_p or its cofactor is composite. Yet it becomes equal to the
+    /// residue of a prime if both are raised to the same smooth number. So the two residues differ
+    /// by a factor of small order.
     SmallOrder,
 }
 
 impl Refusal {
-    /// Returns whether the reason was found by exact arithmetic on the host, so that no second run
+    /// Returns whether the reason was found by exact arithmetic on the host. If so, no second run
     /// is needed.
     pub(super) fn is_exact(self) -> bool {
         !matches!(self, Self::Equation | Self::SmallOrder)
     }
 
-    /// Returns a word for programs: `not-a-unit`, `jacobi`, `power-of-two`, `equation` or
-    /// `small-order`.
+    /// Returns a code word for use by programs: `not-a-unit`, `jacobi`, `power-of-two`, `equation`
+    /// or `small-order`.
     #[must_use]
     pub fn code(self) -> &'static str {
         match self {

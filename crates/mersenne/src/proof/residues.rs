@@ -1,4 +1,4 @@
-//! The folder in which a test stores the residues from which its proof is built.
+//! The folder in which a test stores residues. Its proof is built from these residues.
 
 use std::ffi::OsStr;
 use std::io;
@@ -14,12 +14,12 @@ const MAGIC: &str = "warpint proof residue 1:";
 const CHECKSUM: usize = 32;
 const EXTENSION: &str = "residue";
 
-/// The folder `root/M<p>/proof`, in which a PRP test of M_p stores the residues for its proof, one
-/// file each.
+/// The folder `root/M<p>/proof`, in which a PRP test of M_p stores the residues for its proof, with
+/// one file for each residue.
 ///
 /// A file `<iteration, ten digits>.residue` consists of one text line (exponent, iteration, res64),
 /// the ⌈p/8⌉ little-endian bytes of the residue, and the SHA-256 of the line and the residue.
-/// `….tmp` is a file that is being written, `….bad` a file that was found unsound.
+/// `….tmp` is a file that is being written, `….bad` a file that was found invalid.
 ///
 /// Only the process that holds the lock of the exponent's directory
 /// ([`crate::checkpoint::CheckpointStore`]) may use the folder.
@@ -41,7 +41,7 @@ pub enum ResidueFileError {
         /// The underlying error.
         source: io::Error,
     },
-    /// The content of the file is not what was written.
+    /// The content of the file is damaged.
     #[error("the residue {} is not sound: {reason}", path.display())]
     Unsound {
         /// The path of the file.
@@ -54,7 +54,8 @@ pub enum ResidueFileError {
 }
 
 impl ResidueFileError {
-    /// Returns the kind of the error.
+    /// Returns the kind of the error: the kind of the error of the file system, or
+    /// [`ErrorKind::Io`] for damaged content.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         match self {
@@ -66,7 +67,7 @@ impl ResidueFileError {
 
 impl ResidueFolder {
     /// Returns the folder of M_p below `root`. Does not access the disk: the first
-    /// [`ResidueFolder::keep`] makes the folder.
+    /// [`ResidueFolder::keep`] creates the folder.
     #[must_use]
     pub fn new(root: &Path, exponent: u32) -> Self {
         Self { folder: Folder::at(root).inside(format!("M{exponent}")).inside("proof"), exponent }
@@ -84,9 +85,9 @@ impl ResidueFolder {
         self.exponent
     }
 
-    /// Writes the residue at an iteration to a new file, syncs it and renames it, so that an
-    /// existing file is replaced whole or not at all. Makes the folder if it is missing. Cost: one
-    /// pass of SHA-256 over p/8 bytes, and writing them to disk.
+    /// Writes the residue at an iteration to a new file, syncs it and renames it. So an existing
+    /// file is replaced whole or not at all. Creates the folder if it is missing. Cost: one pass of
+    /// SHA-256 over p/8 bytes, and writing them to disk.
     ///
     /// # Errors
     /// Returns errors of the file system, and `InvalidInput` for a residue of another exponent.
@@ -102,7 +103,7 @@ impl ResidueFolder {
     }
 
     /// Reads the residue at an iteration. Every part of the file is checked before it is used, and
-    /// no more bytes are read than a sound file contains.
+    /// no more bytes are read than a valid file contains.
     pub fn load(&self, iteration: u64) -> Result<Residue, ResidueFileError> {
         let path = self.path(iteration);
         let unsound = |reason| ResidueFileError::Unsound { path: path.clone(), iteration, reason };
@@ -142,7 +143,7 @@ impl ResidueFolder {
 
     /// Returns the largest power, at most `most`, for which all points of the proof up to iteration
     /// `reached` have a file ([`ResidueFolder::has`]). The last point, p, needs no file. Returns 0
-    /// if there is no such power.
+    /// if no power has all these files.
     #[must_use]
     pub fn largest_complete_power(&self, most: u32, reached: u64) -> u32 {
         let complete = |power: &u32| {
@@ -160,14 +161,14 @@ impl ResidueFolder {
         self.remove(|found| found > iteration)
     }
 
-    /// Removes the residues at iterations other than these points. A proof that is built from these
+    /// Removes the residues at all iterations that are not in `points`. A proof built from these
     /// points does not need them.
     pub fn forget_all_but(&self, points: &Points) -> io::Result<()> {
         self.remove(|found| !points.contains(found))
     }
 
-    /// Removes all residues, and the folder if it is then empty. Call this only when the proof is
-    /// stored elsewhere.
+    /// Removes all residues. Also removes the folder if it is then empty. Call this only when the
+    /// proof is stored elsewhere.
     pub fn remove_all(&self) -> io::Result<()> {
         self.remove(|_| true)?;
         // The folder stays if it contains anything else.
@@ -175,15 +176,15 @@ impl ResidueFolder {
         Ok(())
     }
 
-    /// Renames the file of an unsound residue to `….bad` and returns its new path. If that fails,
-    /// the file keeps its name, and its old path is returned.
+    /// Renames the file of an invalid residue to `….bad` and returns its new path. If renaming
+    /// fails, returns the old path.
     pub fn set_aside(&self, iteration: u64) -> PathBuf {
         let (name, bad) = (name(iteration), format!("{iteration:010}.bad"));
         let renamed = self.folder.rename(&name, &bad);
         self.folder.file(if renamed.is_ok() { bad } else { name })
     }
 
-    /// Removes the residues of the iterations for which `unwanted` returns true, and all unfinished
+    /// Removes the residues at iterations for which `unwanted` returns true, and all incomplete
     /// files. Continues after an error, and returns the first error.
     fn remove(&self, unwanted: impl Fn(u64) -> bool) -> io::Result<()> {
         let mut removed = Ok(());
@@ -220,8 +221,8 @@ fn extension(name: &OsStr) -> Option<&str> {
     Path::new(name).extension()?.to_str()
 }
 
-/// Parses the iteration in the name of a file; returns `None` if the file is not a residue
-/// according to its name.
+/// Parses the iteration in the name of a file. Returns `None` if the name is not the name of a
+/// residue's file.
 fn iteration_of(name: &OsStr) -> Option<u64> {
     let digits = Path::new(name).file_stem()?.to_str()?;
     let ten_digits = digits.len() == 10 && digits.bytes().all(|b| b.is_ascii_digit());

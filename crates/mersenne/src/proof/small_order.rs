@@ -1,11 +1,12 @@
-//! Factors of small order in the last residue of a proof, which the equation of the proof does not
-//! detect.
+//! Factors of small order in the last residue of a proof. The equation of the proof does not detect
+//! them.
 //!
-//! If the residue of a test is multiplied by an element ε of order e, the equation still holds if
-//! the middles are multiplied by suitable powers of ε and a hash has the right value modulo e. A
-//! forger needs about e attempts to achieve this. If the cofactor N = M_p/d is prime, where d is
-//! the product of the known factors, the orders of the elements of (Z/N)* are the divisors of N −
-//! 1.
+//! Suppose that the residue of a test is multiplied by an element ε of order e. The equation still
+//! holds if the middles are multiplied by suitable powers of ε and a hash has the right value
+//! modulo e. A forger needs about e attempts to achieve this.
+//!
+//! Let N = M_p/d be the cofactor, where d is the product of the known factors. If N is prime, the
+//! orders of the elements of (Z/N)* are the divisors of N − 1.
 
 use warpint_arith::primes::pow_mod;
 use warpint_natural::limbs;
@@ -13,21 +14,21 @@ use warpint_natural::limbs;
 use crate::{KnownFactors, Residue};
 
 /// The upper bound on the primes in the exponent E of [`smooth_order`], apart from p. A forger who
-/// uses an element of a larger order needs at least about as many hashes of p/8 bytes as this
-/// bound.
+/// uses an element of an order with a larger prime factor needs about as many hashes of p/8 bytes
+/// as this bound, or more.
 const BOUND: u64 = 1 << 20;
 
-/// Returns E, the part of N − 1 that consists of p and of primes up to 2^20, as little-endian
-/// limbs. N = M_p/d, where d is the product of the known factors.
+/// Returns E, the largest divisor of N − 1 whose prime factors are p and primes up to 2^20, as
+/// little-endian limbs. N = M_p/d, where d is the product of the known factors.
 ///
-/// If N is prime, an element of (Z/N)* whose order consists of these primes becomes 1 when raised
-/// to E. A prime power m divides N − 1 exactly when 2^p ≡ d + 1 mod m·d. For d = 1 and odd m this
-/// is the case exactly when 2^(p−1) ≡ 1 mod m. p always divides N − 1, since every divisor of M_p
-/// is 1 mod p.
+/// If N is prime, an element of (Z/N)* whose order has only these prime factors becomes 1 when
+/// raised to E. A prime power m divides N − 1 exactly when 2^p ≡ d + 1 mod m·d. For d = 1 and odd m
+/// this is the case exactly when 2^(p−1) ≡ 1 mod m. The prime p always divides N − 1, since every
+/// divisor of M_p is 1 mod p.
 ///
 /// The size of E depends on the divisors of p − 1: some hundreds of bits, or thousands if p − 1 has
 /// very many divisors (`docs/checks/proofs.md`). Cost: a power modulo each of 82,025 primes; for d
-/// = 1 modulo few of them.
+/// = 1, a power modulo a few of these primes.
 pub(super) fn smooth_order(p: u32, factors: &KnownFactors) -> Vec<u64> {
     let mut order = vec![1];
     let large = (u64::from(p) > BOUND).then_some(u64::from(p));
@@ -48,8 +49,8 @@ pub(super) fn smooth_order(p: u32, factors: &KnownFactors) -> Vec<u64> {
     order
 }
 
-/// Returns `false` if a quick test shows that a prime q does not divide N − 1, where N = M_p/d and
-/// d is the product of the known factors.
+/// Returns false if a quick test shows that a prime q does not divide N − 1, where N = M_p/d and d
+/// is the product of the known factors. If it returns true, q may or may not divide N − 1.
 fn may_divide(p: u32, factors: &KnownFactors, q: u64) -> bool {
     if !factors.is_empty() || q == 2 {
         return true;
@@ -75,8 +76,8 @@ fn divides(p: u32, factors: &KnownFactors, m: u64) -> bool {
         .is_some_and(|power| limbs::trimmed(&power) == limbs::trimmed(&expected))
 }
 
-/// Returns a, and whether the sign is −, if x = ±2^a mod M_p with 0 < a < p. Returns `None` for any
-/// other x.
+/// Returns (a, negative) if x = ±2^a mod M_p with 0 < a < p, where `negative` tells whether the
+/// sign is −. Returns `None` for any other x.
 pub(super) fn power_of_two(x: &Residue) -> Option<(u32, bool)> {
     let p = x.exponent();
     let ones: u32 = x.limbs().iter().map(|limb| limb.count_ones()).sum();

@@ -1,4 +1,4 @@
-//! Proofs of small numbers on the word engine, and the reasons to refuse them.
+//! Tests of proofs of small numbers on the word engine, and of the reasons to refuse proofs.
 
 use warpint_arith::primes::{is_prime, mul_mod, pow_mod, primes_between};
 
@@ -27,7 +27,8 @@ fn proof(p: u32, last: u64, middle: u64) -> Proof {
     Proof::new(exponent, Residue::from_u64(p, last), vec![Residue::from_u64(p, middle)]).unwrap()
 }
 
-/// Returns the residues x_p and x_⌈p/2⌉ of a right proof, where x_k = 3^(2^k) mod M_p.
+/// Returns the two residues x_p and x_⌈p/2⌉ that make a right proof of power 1, where x_k = 3^(2^k)
+/// mod M_p.
 fn right(p: u32) -> [u64; 2] {
     [p, p.div_ceil(2)].map(|k| pow_mod(3, 1 << k, modulus(p)))
 }

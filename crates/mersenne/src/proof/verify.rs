@@ -12,11 +12,11 @@ use crate::{Engine, Plan, Residue, RoundOff, Shift, Step, StopToken, Verdict};
 /// The result of a verification, with the engine that computed it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Verification {
-    /// `Ok` is the verdict on M_p, or on its cofactor if factors are known. `Err` is the reason why
-    /// the proof is refused.
+    /// `Ok` is the verdict on M_p, or on its cofactor if factors are known. `Err` is the reason to
+    /// refuse the proof.
     pub finding: Result<Verdict, Refusal>,
-    /// Whether the first run refused a proof that the second run found right or refused for another
-    /// reason. If so, the machine has made an error.
+    /// Whether a second run gave another result than the first. If so, the machine has made an
+    /// error.
     pub erred: bool,
     /// The engine's name.
     pub engine: &'static str,
@@ -24,41 +24,42 @@ pub struct Verification {
     pub place: &'static str,
     /// The transform length of the last run, in words.
     pub length: usize,
-    /// The statistics of the round-off of the last run; `None` if the engine computes in integers.
+    /// The round-off statistics of the last run; `None` if the engine computes in integers.
     pub round_off: Option<RoundOff>,
 }
 
 impl Verification {
-    /// Returns whether the proof is right.
+    /// Returns whether the proof is accepted.
     #[must_use]
     pub fn is_valid(&self) -> bool {
         self.finding.is_ok()
     }
 }
 
-/// Verifies a proof. `progress` is called some times a second with the share of the work that is
-/// done, from 0 to 1. Returns `None` if `stop` was set. `plan` must be for the exponent of the
-/// proof.
+/// Verifies a proof. `plan` must be for the exponent of the proof. `progress` is called several
+/// times a second with the fraction of the work that is done, from 0 to 1. Returns `None` if `stop`
+/// was set.
 ///
 /// The computation starts with A = 3, the last residue B of the test, and the span s = p. For each
 /// middle M with its exponent h (a hash of the original B and the middles up to M): B ← B² if s is
-/// odd, then B ← M^h·B, A ← A^h·M, s ← ⌈s/2⌉. The equation at the end is A^(2^s) = B. Further
-/// conditions are checked, in which B is the original B, and N = M_p/d for the product d of the
-/// known factors:
+/// odd, then B ← M^h·B, A ← A^h·M, s ← ⌈s/2⌉. The equation at the end is A^(2^s) = B.
 ///
-/// * All residues must be units modulo M_p: modulo a common factor of a middle and M_p the equation
-///   proves nothing.
-/// * The Jacobi symbol (B | M_p) must be 1, since x_p = 3^(2^p) is a square. For odd p the equation
-///   squares B, so that it does not depend on the sign of B; −1 is not a square, as M_p ≡ 3 mod 4.
+/// Further conditions are checked. In them, B is the original B, d is the product of the known
+/// factors, and N = M_p/d:
+///
+/// * All residues must be units modulo M_p. If a middle and M_p have a common factor, the equation
+///   proves nothing modulo this factor.
+/// * The Jacobi symbol (B | M_p) must be 1, since x_p = 3^(2^p) is a square. This condition detects
+///   a wrong sign of B: for odd p the equation squares B, and −1 is not a square, as M_p ≡ 3 mod 4.
 /// * For d = 1, B/9 must not be ±2^a with a ≠ 0, because 2 has order p.
 /// * If B/9 says that N is composite, (B/9)^E must say so too, where E is composed of the small
 ///   prime factors of N − 1. Otherwise B is the residue of a prime N times an element of small
 ///   order.
 ///
-/// A wrong squaring cannot make a wrong proof pass, but it makes a right proof fail. So a refusal
-/// found by the engine counts only after a second run has computed the same final A and B, at a
-/// longer transform length if one exists. A refusal computed exactly on the host counts at once. A
-/// round-off error also leads to a longer length.
+/// A wrong squaring cannot make a wrong proof pass, but it makes a right proof fail. So if the
+/// engine computes a refusal, a second run follows, at a longer transform length if one exists. The
+/// refusal counts only if the second run computes the same final A^(2^s) and B. A refusal computed
+/// exactly on the host counts at once. A round-off error also leads to a longer length.
 ///
 /// A proof that passes shows that B is x_p = 3^(2^p) up to a factor of small order mod M_p. A
 /// random error passes with probability about power/2^64. To pass with a factor of order e, a
@@ -67,13 +68,13 @@ impl Verification {
 ///
 /// # Errors
 /// Returns errors of plan and engine; [`ProofError::Foreign`] for a plan of another exponent;
-/// [`ProofError::Unreliable`] if two runs refuse the proof with different numbers.
+/// [`ProofError::Unreliable`] if two runs do not accept the proof and compute different numbers.
 ///
 /// The cost is 190·power products and ⌈p/2^power⌉ squarings. Known factors add 2·log2(d) squarings.
-/// For the residue of a composite, 1.5·log2(E) products are added (some hundreds, at most some
-/// thousands), and twice this number with known factors. Then the host computes a Jacobi symbol
-/// with the plan's threads. All this is done twice for a proof that the equation or the last
-/// condition refuses. Uses four registers.
+/// The residue of a composite adds 1.5·log2(E) products (some hundreds, at most some thousands), or
+/// twice this number with known factors. Then the host computes a Jacobi symbol with the plan's
+/// threads. If the equation or the last condition refuses the proof, all this is done twice. Uses
+/// four registers.
 pub fn verify(
     mut plan: Plan,
     proof: &Proof,
@@ -90,8 +91,8 @@ pub(super) fn products(p: u32, power: u32) -> u64 {
     2 * PER_POWER * u64::from(power) + u64::from(last_span(p, power))
 }
 
-/// Does the work of [`verify`], with progress and stop requests through `watch`, which may belong
-/// to a larger task. Changes the plan to a longer transform if necessary.
+/// Does the work of [`verify`]. Progress and stop requests go through `watch`, which may belong to
+/// a larger task. Changes the plan to a longer transform if necessary.
 pub(super) fn check(
     plan: &mut Plan,
     proof: &Proof,
@@ -135,9 +136,9 @@ pub(super) fn check(
     Ok(Verification::of(plan, finding, second.round_off, erred))
 }
 
-/// Returns the reason to refuse a proof if the reason is visible without computation. This is so if
-/// a residue is 0. It is also so if no factors are known and the last residue divided by 9 is ±2^a
-/// mod M_p with a ≠ 0. Otherwise returns `None`.
+/// Returns a reason to refuse a proof that is visible without computation, or `None` if there is
+/// none. There are two such reasons. A residue is 0. Or no factors are known, and the last residue
+/// divided by 9 is ±2^a mod M_p with a ≠ 0.
 fn plain_refusal(proof: &Proof) -> Option<Refusal> {
     let residues = [proof.last()].into_iter().chain(proof.middles());
     let zero = residues.zip(1..).find(|(x, _)| x.is(0));
@@ -149,10 +150,11 @@ fn plain_refusal(proof: &Proof) -> Option<Refusal> {
     })
 }
 
-/// Computes on the host the Jacobi symbols of all residues of a proof. Returns a refusal if a
-/// residue has a common factor with M_p; it names the first of these residues. Otherwise returns a
-/// refusal if the last residue of the test is not a square. Returns `None` if there is no reason to
-/// refuse the proof.
+/// Computes the Jacobi symbols of all residues of a proof on the host.
+///
+/// If residues have a common factor with M_p, returns a refusal that names the first of them.
+/// Otherwise, if the last residue of the test is not a square, returns a refusal for this reason.
+/// Returns `None` if there is no reason to refuse the proof.
 fn unit_refusal(proof: &Proof, plan: &Plan, watch: &Watch<'_>) -> Result<Option<Refusal>, Halt> {
     let mut refusal = None;
     let residues = [proof.last()].into_iter().chain(proof.middles());
@@ -166,7 +168,7 @@ fn unit_refusal(proof: &Proof, plan: &Plan, watch: &Watch<'_>) -> Result<Option<
     Ok(refusal)
 }
 
-/// Returns the Jacobi symbol (x | M_p).
+/// Returns the Jacobi symbol (x | M_p), computed on the host. Stops if `watch` requests it.
 fn symbol(x: &Residue, plan: &Plan, watch: &Watch<'_>) -> Result<i8, Halt> {
     jacobi_symbol(x, plan.threads(), &|| watch.is_stopped()).ok_or(Halt::Stopped)
 }
@@ -189,20 +191,21 @@ const M: usize = 2;
 /// The register that holds a power in progress.
 const POWER: usize = 3;
 
-/// The verdict or refusal that one run through a proof has found.
+/// The result of one run through a proof.
 #[derive(Debug, PartialEq)]
 enum Found {
     Verdict(Verdict),
     Refusal(Refusal),
-    /// The results contradict each other, so the machine has made an error: a Jacobi symbol is
-    /// wrong although all residues are sound, or two computations of one power differ.
+    /// The results contradict each other, so the machine has made an error. Either a Jacobi symbol
+    /// is wrong although all residues are units and the last one is a square, or two computations
+    /// of one power differ.
     Error,
 }
 
 /// The results of one run through a proof.
 struct Run {
     found: Found,
-    /// The residues A^(2^s) and B at the end of the run, which are equal if the equation holds.
+    /// The residues A^(2^s) and B at the end of the run. They are equal if the equation holds.
     ends: (Residue, Residue),
     round_off: Option<RoundOff>,
 }

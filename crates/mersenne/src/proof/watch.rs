@@ -33,7 +33,7 @@ pub(super) fn or_stopped<T>(result: Result<T, Halt>) -> Result<Option<T>, ProofE
 /// half as many multiplications by the base.
 pub(super) const PER_POWER: u64 = 95;
 
-/// Counts products, reports the share that is done, and checks whether a stop was requested.
+/// Counts products, reports the fraction that is done, and checks whether a stop was requested.
 pub(super) struct Watch<'a> {
     progress: &'a mut dyn FnMut(f64),
     stop: &'a StopToken,
@@ -62,7 +62,7 @@ impl<'a> Watch<'a> {
         self.total = self.total.saturating_add(products);
     }
 
-    /// Records that n more products are done; returns an error if a stop was requested.
+    /// Records that n more products are done. Returns an error if a stop was requested.
     fn note(&mut self, n: u64) -> Result<(), Halt> {
         const TELL_EVERY: Duration = Duration::from_millis(200);
         self.done = self.done.saturating_add(n);
@@ -78,8 +78,8 @@ impl<'a> Watch<'a> {
         self.stop.is_stopped()
     }
 
-    /// Sets `r[dst]` to `r[src]`^h by squarings and products, with the highest bit of h first. h is
-    /// given in little-endian limbs; the result is 1 for h = 0.
+    /// Sets `r[dst]` to `r[src]`^h by squarings and products, starting with the highest bit of h. h
+    /// is given in little-endian limbs. For h = 0, the result is 1.
     ///
     /// # Panics
     /// Panics if `dst` is `src`.
@@ -135,8 +135,8 @@ impl<'a> Watch<'a> {
     }
 }
 
-/// Runs `work` with a plan. As long as it fails because round-off is too high, changes the plan to
-/// the next longer transform and runs `work` again.
+/// Runs `work` with a plan and returns its result. Each time `work` fails because round-off is too
+/// high, changes the plan to the next longer transform and runs `work` again.
 pub(super) fn lengthening<T>(
     plan: &mut Plan,
     mut work: impl FnMut(&Plan) -> Result<T, Halt>,
