@@ -86,8 +86,8 @@ impl fmt::Display for Left {
 const MOST_DIGITS: usize = 4096;
 
 impl KnownFactors {
-    /// Checks a list of factors of M_p and returns the factors in ascending order. `factors`
-    /// contains them in decimal digits, in any order.
+    /// Checks a list of factors of M_p and returns it in ascending order. `factors` contains
+    /// numbers in decimal digits, in any order.
     ///
     /// The cost for each factor is about log2(p) squarings modulo the product of this factor and
     /// all smaller ones.
@@ -287,8 +287,8 @@ mod tests {
         assert!(refused(31, &["2147483647"]).contains("complete"));
     }
 
-    /// Tests composite M_p with p < 64. The known factors are each divisor d = 2kp + 1 of M_p with
-    /// k < 200,000, prime or not.
+    /// Tests composite M_p with p < 64. Every divisor d = 2kp + 1 of M_p with k < 200,000, prime or
+    /// not, is taken as the known factor.
     #[test]
     fn a_rest_is_judged_as_its_own_fermat_test_would() {
         use warpint_arith::primes::{is_prime, mul_mod, pow_mod};

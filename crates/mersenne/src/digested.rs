@@ -4,13 +4,13 @@ use sha2::{Digest, Sha256};
 
 use crate::Residue;
 
-/// A residue together with its SHA-256. The digest is computed when the value is created. Comparing
-/// it later shows whether the residue has changed in memory.
+/// A residue together with its SHA-256. The digest is computed when the value is created. Computing
+/// it again later shows whether the residue has changed in memory.
 ///
 /// A test may go back to its last verified state after many hours. If memory flipped a bit of that
 /// state in the meantime, every later check would still pass, because the checks start from this
-/// state. Creating the value and checking it cost one SHA-256 of p/8 bytes each, for a residue
-/// modulo 2^p − 1.
+/// state. Creating the value costs one SHA-256 of p/8 bytes, for a residue modulo 2^p − 1, and so
+/// does each check.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DigestedResidue {
     residue: Residue,

@@ -17,16 +17,17 @@ pub enum Event {
         /// The number of iterations already done; more than 0 if the test resumes from a
         /// checkpoint.
         iteration: u64,
-        /// The number of iterations of the whole test.
+        /// The iteration at which the run will end.
         total: u64,
         /// The file of the checkpoint from which the test resumes, if any.
         resumed_from: Option<PathBuf>,
     },
-    /// The test has made progress. This event is sent about once a second.
+    /// The test has made progress. This event is sent about once a second, and on the CPU up to
+    /// five times a second.
     Progress {
         /// The number of iterations done.
         iteration: u64,
-        /// The number of iterations of the whole test.
+        /// The iteration at which the run will end.
         total: u64,
         /// The time per iteration, averaged over the last few seconds.
         per_iteration: Duration,
@@ -57,7 +58,7 @@ pub enum Event {
         /// Why writing failed.
         reason: String,
     },
-    /// A checkpoint file was unsound and has been renamed.
+    /// A checkpoint file was invalid and has been renamed.
     BadCheckpoint {
         /// The file's new name (`….bad`).
         path: PathBuf,
@@ -111,7 +112,7 @@ pub enum Event {
         /// The iteration at which the check was made.
         iteration: u64,
     },
-    /// A check failed. The test searches its older checkpoints for a state that passes the check,
+    /// A check failed. The test searches its older states for the newest one that passes the check,
     /// and will continue from that state.
     Searching {
         /// The kind of the check.

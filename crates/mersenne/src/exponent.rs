@@ -10,7 +10,7 @@ use warpint_files::ErrorKind;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Exponent(u32);
 
-/// The reason why a number is not a valid [`Exponent`].
+/// The reason why a number or text is not a valid [`Exponent`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ExponentError {

@@ -56,8 +56,8 @@ impl Residue {
         Self::from_limbs(exponent, &[v])
     }
 
-    /// Returns x mod M_p, where p is `exponent`, for x of any length, given as little-endian limbs.
-    /// Cost: O(length).
+    /// Returns x mod M_p, where p is `exponent`. x is given as little-endian limbs, and may have
+    /// any length. Cost: O(length).
     #[must_use]
     pub fn from_limbs(exponent: u32, x: &[u64]) -> Self {
         Self { exponent, limbs: limbs::reduce(x, exponent).into() }

@@ -10,9 +10,9 @@ pub(super) const LOCK_FILE: &str = "lock";
 
 /// An advisory lock on a file that contains the process id of its holder.
 ///
-/// The operating system releases the lock when the process ends, however it ends. So a dead process
-/// never blocks another one. The process id that a dead process left in the file shows that it did
-/// not release the lock itself.
+/// The operating system releases the lock when the process ends, even if the process is killed. So
+/// a dead process never blocks another one. If a process id is left in the file, the process with
+/// this id died without releasing the lock itself.
 #[derive(Debug)]
 pub(super) struct DirectoryLock {
     lock: Lock,

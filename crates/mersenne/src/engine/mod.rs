@@ -40,8 +40,8 @@ pub use gpu::OnDevice;
 pub use list::{families, families_for, family};
 pub use profile::{KernelTime, KernelTimer, Profiled};
 
-/// One step of [`Engine::square`]: the value x of a register is squared, and the square may then be
-/// changed by a small number.
+/// One step of [`Engine::square`]: a squaring of the value x of a register. The square may then be
+/// reduced by 2 or multiplied by a small number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
     /// Replaces x by x².
@@ -244,8 +244,8 @@ pub trait EngineFamily: Sync {
     }
 
     /// Returns the shortest transform length, in words, at which a plan prefers this family on a
-    /// device to a family on the CPU, if it is free to choose. For a family on the CPU, the value
-    /// has no meaning.
+    /// device to a family on the CPU, if the request leaves the choice open. For a family on the
+    /// CPU, the value has no meaning.
     fn shortest_worthwhile(&self) -> usize {
         1
     }

@@ -63,7 +63,7 @@ impl WordLayout {
     }
 
     /// Iterates over the pairs ([`Self::offset`], [`Self::bits`]) of word j and of all words after
-    /// it. Takes no division per word.
+    /// it. Computes them without a division per word.
     fn places(&self, j: usize) -> impl Iterator<Item = (u64, u32)> {
         let (n, p) = (self.n as u64, u64::from(self.p));
         let (short, rest) = (p / n, p % n);

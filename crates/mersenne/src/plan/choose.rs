@@ -230,10 +230,10 @@ impl Plan {
         Self::candidates_among(exponent, &families, &place, &request)
     }
 
-    /// Returns the plans that `warpint tune --lengths` times. They are for every engine family at
-    /// the place and, in ascending order, for every transform length in `range`. For each of them,
-    /// returns plans with the first `most` variants, or with all variants if there are fewer. If
-    /// the request names a family, returns only plans of this family. Each plan is for the largest
+    /// Returns the plans that `warpint tune --lengths` times. For every engine family at the place
+    /// and every transform length in `range`, these are plans with the first `most` variants, or
+    /// with all variants if there are fewer. The lengths of a family are in ascending order. If the
+    /// request names a family, returns only plans of this family. Each plan is for the largest
     /// prime exponent that its length supports.
     ///
     /// # Errors

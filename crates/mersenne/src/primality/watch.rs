@@ -63,7 +63,7 @@ impl JacobiWatch {
     }
 
     /// Starts a check of the state if a check is due and no other check is under way. Does nothing
-    /// if the state is already verified.
+    /// for the first state of the test and for states that are already verified.
     pub(super) fn offer(&mut self, state: &State) {
         let early = self.next.is_some_and(|next| self.clock.now() < next);
         if early || self.running.is_some() || state.iteration == 0 || state.is_verified() {
@@ -101,7 +101,7 @@ impl JacobiWatch {
     }
 
     /// Does the same as [`Self::wait`], unless `cancelled` returns true before the check has
-    /// finished. Then abandons the check and returns `None`.
+    /// finished. In that case, abandons the check and returns `None`.
     pub(super) fn wait_unless(&mut self, cancelled: &dyn Fn() -> bool) -> Option<Judged> {
         const LOOK_EVERY: Duration = Duration::from_millis(5);
         while !self.running.as_ref()?.thread.is_finished() {

@@ -155,9 +155,10 @@ impl ProofError {
 }
 
 impl Proof {
-    /// Creates a proof from the parts of a proof file. `factors` are the known factors of M_p in
-    /// decimal digits. The residues are the last residue of the test, followed by the middles, as
-    /// ⌈p/8⌉ little-endian bytes each. Computes nothing except divisions by the factors.
+    /// Creates a proof from the parts of a proof file. `factors` contains the known factors of M_p
+    /// in decimal digits. `residues` contains the last residue of the test, followed by the
+    /// middles, in ⌈p/8⌉ little-endian bytes each. Computes nothing except divisions by the
+    /// factors.
     ///
     /// # Errors
     /// Returns [`ProofError::Exponent`], [`ProofError::Factor`] or [`ProofError::Bytes`] for

@@ -1,4 +1,4 @@
-//! The folder in which a test stores residues. Its proof is built from these residues.
+//! The folder in which a test stores residues. The proof of the test is built from them.
 
 use std::ffi::OsStr;
 use std::io;

@@ -137,8 +137,8 @@ pub(super) fn check(
 }
 
 /// Returns a reason to refuse a proof that is visible without computation, or `None` if there is
-/// none. There are two such reasons. A residue is 0. Or no factors are known, and the last residue
-/// divided by 9 is ±2^a mod M_p with a ≠ 0.
+/// none. There are two such reasons. First, a residue is 0. Second, no factors are known, and the
+/// last residue divided by 9 is ±2^a mod M_p with a ≠ 0.
 fn plain_refusal(proof: &Proof) -> Option<Refusal> {
     let residues = [proof.last()].into_iter().chain(proof.middles());
     let zero = residues.zip(1..).find(|(x, _)| x.is(0));

@@ -27,7 +27,7 @@ const VERIFIED: &str = "verified";
 ///
 /// Files are named `<test>-<iteration, ten digits>.ckpt`, or `.verified` if a check has confirmed
 /// them. `….tmp` is a file that is being written, `….bad` a file that was found invalid. Symbolic
-/// links are not followed, not even if `M<p>` is a link.
+/// links are not followed. This also holds if `M<p>` is a link.
 ///
 /// If the directory is removed during the test, the next save creates and locks it again.
 #[derive(Debug)]
@@ -64,7 +64,7 @@ pub enum CheckpointError {
     Later {
         /// The path of the checkpoint file.
         path: PathBuf,
-        /// A text that says which version the checkpoint has.
+        /// The error message, which states the version of the checkpoint.
         reason: String,
     },
     /// Another process uses the directory.

@@ -172,9 +172,8 @@ const RELIABILITY: f64 = 40.0;
 /// because the transforms are short.
 pub(crate) const ANY_DIGITS_UP_TO: usize = 1024;
 
-/// The number of standard deviations by which ½ must exceed errors if digits may have any pattern.
-/// The rounding of a product is trusted only if the standard deviation of the errors, times this
-/// number, is at most ½.
+/// The required ratio of ½ to the standard deviation of the errors if digits may have any pattern.
+/// If the ratio is smaller, the rounding of a product is not trusted.
 const PATTERN_SIGMAS: f64 = 7.0;
 
 /// Returns the margin for the exponent p at transform length n, in bits: log2 of the ratio of the
@@ -183,9 +182,10 @@ const PATTERN_SIGMAS: f64 = 7.0;
 /// With random digits, the allowed standard deviation of errors is ½/z. The number z is chosen so
 /// that, among n·2^31 words, some error exceeds ½ = z standard deviations with probability 2^−40.
 ///
-/// Two other limits may lower the margin. Up to 1024 words, take the product of residues whose
-/// digits all have the largest value: its words must be within [`largest_rms`]. At longer lengths
-/// that were measured, the margin is at most [`MeasuredLength::margin`].
+/// Two other limits may lower the margin. The first applies up to 1024 words: if all digits of both
+/// factors of a product have the largest value, the root mean square of its words must be at most
+/// [`largest_rms`]. The second applies to longer lengths that were measured: the margin is at most
+/// [`MeasuredLength::margin`].
 pub(crate) fn bits(p: u32, n: usize, accuracy: Accuracy) -> f64 {
     let size = n as f64;
     let z = tail_quantile(size.log2() + PRODUCTS + RELIABILITY);

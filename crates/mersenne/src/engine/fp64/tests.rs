@@ -64,7 +64,7 @@ fn options(threads: usize) -> BuildOptions {
     BuildOptions::new(3, threads)
 }
 
-/// Returns an engine whose transform has `rows` rows, computed by rows and columns.
+/// Returns an engine whose transform is computed by rows and columns, with `rows` rows.
 fn row_column(p: u32, length: usize, rows: usize, threads: usize) -> Box<dyn Engine> {
     let layout = WordLayout::new(p, length);
     let transform: Box<dyn Transform> = Box::new(RowColumn::new(layout, rows, threads).unwrap());

@@ -64,8 +64,9 @@ pub(super) fn per_point(column: Line, row: Line) -> f64 {
 }
 
 /// The number of instructions for the two words of a point. Their four weights cost 4 on average: a
-/// thread computes two products first, then 2 instructions for its first point and 4 for each other
-/// point. Unweighting and rounding cost 4, outgoing carries 4, incoming carries 6, weighting 2.
+/// thread takes 2 instructions for products that all its points use, 2 for its first point, and 4
+/// for each other point. Unweighting and rounding cost 4, outgoing carries 4, incoming carries 6,
+/// weighting 2.
 const WORDS: u32 = 20;
 
 /// The number of instructions for squaring a point and its partner: 2 for the factor, 8 for two

@@ -36,8 +36,8 @@ pub(super) fn first_radix(n: u32) -> u32 {
 }
 
 /// Returns the exponents e of the powers w^e by which a transform of n points in registers
-/// multiplies its points, where w is the factor of the points. The order is that of `slot_of` in
-/// `fourier.cuh`.
+/// multiplies its points. Here w is the factor that belongs to the transform. The order is that of
+/// `slot_of` in `fourier.cuh`.
 pub(super) fn exponents(n: u32) -> Vec<u32> {
     if n == 1 {
         return vec![];

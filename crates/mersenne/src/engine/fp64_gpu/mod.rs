@@ -45,13 +45,13 @@ use words::WeightedWords;
 pub type Fp64On = OnDevice<Fp64>;
 
 /// The odd parts of the transform lengths. (The odd part of n is n divided by the highest power of
-/// 2 that divides it.) Adjacent lengths differ by at most 9.4 %. The exceptions are some short
-/// lengths, and 35·2^20 words, just below the longest length: no shape exists for them.
+/// 2 that divides it.) Adjacent lengths differ by at most 9.4 %, except where no shape exists for a
+/// length. This is so at some short lengths, and at 35·2^20 words, just below the longest length.
 const ODD_PARTS: [usize; 11] = [1, 3, 5, 7, 9, 15, 21, 35, 45, 75, 105];
 
 /// The dominated transform lengths, in units of 1,024 words. On an H200, every shape tried at these
 /// lengths was slower than some longer length, by 2.7 to 19 %. (All lengths were timed in laps of 5
-/// ms; the lengths that are not listed were timed again in longer laps.)
+/// ms; the lengths that are not listed here were timed again in longer laps.)
 const DOMINATED: [usize; 19] =
     [70, 75, 80, 84, 90, 96, 105, 112, 120, 140, 150, 168, 210, 224, 240, 560, 600, 2240, 4480];
 
@@ -61,8 +61,9 @@ const SHORTEST: usize = 1 << 8;
 /// The longest transform length, in words.
 const LONGEST: usize = 36 << 20;
 
-/// The largest multiplier m for [`Step::SquareTimes`](super::Step::SquareTimes) in the kernels. Up
-/// to this m, the carries of m times a square end within two words.
+/// The largest multiplier m that the kernels support for
+/// [`Step::SquareTimes`](super::Step::SquareTimes). Up to this m, the carries of m times a square
+/// end within two words.
 const LARGEST_MULTIPLIER: u32 = 4;
 
 /// Returns the smallest mean number of bits per word, β = p/N, at which a carry ends within two
@@ -70,15 +71,15 @@ const LARGEST_MULTIPLIER: u32 = 4;
 ///
 /// Let R be the root mean square of the words of a square of random digits, including their
 /// weights: R = 0.255·√N·4^β. A word of weight a and b bits passes on a carry of R/(a·2^b). The
-/// next word passes on a fraction of it to the second word, where the carry is R/8^β times the
-/// range of digits. (The bits and weights of the three words compensate each other.) This is 0.044
-/// of the range for 2^β = 5.8·√N, and 0.18 with the multiplier 4. At the next squaring, digits are
-/// larger by this fraction; the measured round-off includes the effect. In tests with exact
-/// integers, digits stayed below 1.1 times their range with the multiplier 3, and below 1.7 times
-/// with 6.
+/// next word passes on a fraction of this carry to the word after it. There, the carry is R/8^β
+/// times the range of digits. (The bits and weights of the three words compensate each other.) This
+/// is 0.044 of the range for 2^β = 5.8·√N, and 0.18 with the multiplier 4. At the next squaring,
+/// digits are larger by this fraction; the measured round-off includes the effect. In tests with
+/// exact integers, digits stayed below 1.1 times their range with the multiplier 3, and below 1.7
+/// times with 6.
 ///
-/// Short transforms must work for any digits. There, R has 0.54·N in place of 0.255·√N. For 2^β ≥
-/// 2·N, the carry into the second word is at most 0.27 of the range times the multiplier.
+/// Short transforms must work for any digits. For them, R is 0.54·N·4^β. With 2^β ≥ 2·N, the carry
+/// into the second word is then at most 0.27 of the range times the multiplier.
 fn least_bits(length: usize) -> f64 {
     let n = length as f64;
     if length <= margin::ANY_DIGITS_UP_TO { (2.0 * n).log2() } else { (5.8 * n.sqrt()).log2() }

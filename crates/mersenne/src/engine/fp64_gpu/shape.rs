@@ -44,7 +44,8 @@ const MULTIPROCESSORS: u32 = 132;
 
 impl Shape {
     /// Returns whether the kernels can be built for the shape, and whether its choice of registers
-    /// is useful: 96 registers must allow more blocks to run at a time than 128.
+    /// is useful. A choice of 96 registers is useful only if it allows more blocks to run at a time
+    /// than 128 registers.
     fn is_sound(&self) -> bool {
         let Self { column, row, width, chunk, pairs, .. } = *self;
         width <= chunk

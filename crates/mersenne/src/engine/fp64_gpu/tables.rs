@@ -41,11 +41,11 @@ pub(super) struct Words {
     pub(super) inverse_ratio: f64,
     /// The number of bits of a short word, ⌊p/N⌋; a long word has one more.
     pub(super) bits: u32,
-    /// The bound by which the next word's fraction shows whether a word is long: word w is long
-    /// exactly if 2^32·u_(w+1) is above the bound, where u_w = (−p·w mod N)/N.
+    /// A bound for the fraction u_w = (−p·w mod N)/N of the next word. Word w is long exactly if
+    /// 2^32·u_(w+1) is above this bound.
     pub(super) long_above: u32,
-    /// The bound by which a word's own fraction shows whether the word is long: word w is long
-    /// exactly if 2^32·u_w is below the bound, where u_w = (−p·w mod N)/N.
+    /// A bound for the fraction u_w = (−p·w mod N)/N of the word itself. Word w is long exactly if
+    /// 2^32·u_w is below this bound.
     pub(super) long_below: u32,
 }
 

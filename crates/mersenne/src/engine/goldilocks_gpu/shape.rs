@@ -51,8 +51,8 @@ pub(in crate::engine) struct Shape {
     pub(super) width: u32,
     /// The number of rows in a tile of rows.
     pub(super) lines: u32,
-    /// The number of groups of points that a thread transforms one after another in a step. It
-    /// determines the number of threads of a block. This number is at least 32 and at most 512.
+    /// The number of groups of points that a thread transforms one after another in a step. The
+    /// number of threads of a block follows from it, and is at least 32 and at most 512.
     pub(super) turns: u32,
     /// The number of registers of a thread, 64 or 80: first in the kernels of columns, then in the
     /// kernels of rows. The numbers apply to lines whose radices A and B are at most 16. For larger
@@ -60,8 +60,8 @@ pub(in crate::engine) struct Shape {
     pub(super) registers: [u32; 2],
 }
 
-/// A [`Shape`] whose speed was measured, in a shorter notation. `registers` holds for the kernels
-/// of columns and of rows.
+/// A [`Shape`] whose speed was measured, in a shorter notation. `registers` applies to the kernels
+/// of columns and to the kernels of rows.
 struct Measured {
     column: [u32; 3],
     row: [u32; 3],

@@ -81,10 +81,11 @@ pub(super) trait Arithmetic: EngineFamily + Default + Send + 'static {
     /// the device supports, in ascending order.
     fn exponents(lengths: &[usize]) -> RangeInclusive<u32>;
 
-    /// Returns the message for an exponent outside the range `exponents`. The text names the range.
+    /// Returns the error message for an exponent outside the range `exponents`. The message names
+    /// the range.
     fn exponents_are(exponents: &RangeInclusive<u32>) -> String;
 
-    /// The message for a transform length that the device does not support.
+    /// The error message for a transform length that the device does not support.
     const LENGTHS_ARE: &'static str;
 
     /// Returns the margin for the exponent p at a transform length. The device must support both.
@@ -127,7 +128,7 @@ pub(super) trait Words<A: Arithmetic>: Send + Sized {
     const MOST_UNSYNCED: u64;
 
     /// The number of squarings in which round-off is always measured after a register has been
-    /// written or a sum has been computed. In later squarings, round-off is measured only in some.
+    /// written or a sum has been computed. Later, round-off is measured in some squarings only.
     const WATCHED: u64;
 
     /// The length of the array `addend`. From this array, kernels read the word and bit at which 2

@@ -164,7 +164,7 @@ impl<A: Arithmetic> Products<A> {
     }
 
     /// Returns the two launches of one squaring. They replace the spectrum by the spectrum of the
-    /// square, after the operation of `step`. [`Self::prepare`] must have been called for the step.
+    /// result of `step`. [`Self::prepare`] must have been called for the step.
     pub(super) fn squaring(
         &mut self,
         step: Step,

@@ -38,8 +38,8 @@ pub(in crate::engine) const MAX_THREADS: u32 = 512;
 pub(in crate::engine) const REGISTERS: u32 = 1 << 16;
 
 /// Returns the number of blocks that should run on a multiprocessor at a time, from 1 to 16. It is
-/// the smaller of two numbers: `by_registers`, for which the registers suffice, and the number for
-/// which the shared memory suffices. `shared_bytes` is the shared memory of a block.
+/// the smaller of two numbers: the number for which the registers suffice, `by_registers`, and the
+/// number for which the shared memory suffices. `shared_bytes` is the shared memory of a block.
 pub(in crate::engine) fn resident(by_registers: u32, shared_bytes: u32) -> u32 {
     by_registers.min(SHARED_MEMORY / (shared_bytes + 1024)).clamp(1, 16)
 }

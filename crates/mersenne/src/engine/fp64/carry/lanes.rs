@@ -84,9 +84,9 @@ fn split(v: f64, base: f64, inverse_base: f64) -> (f64, f64) {
 /// the digits by the weights again.
 ///
 /// `carry` contains, for each row, the carry into the first of the two words, and receives the
-/// carry out of the second. `errors` is updated with the largest round-off so far of each row, and
-/// `energy` with the sum of the squares of its words so far. Returns the bits in which t +
-/// [`ROUNDER`] differs from [`ROUNDER`] for at least one word t, as in
+/// carry out of the second. `errors` contains the largest round-off so far of each row, and
+/// `energy` the sum of the squares of its words so far; both are updated. Returns the bits in which
+/// t + [`ROUNDER`] differs from [`ROUNDER`] for at least one word t, as in
 /// [`Observed::foreign`](super::Observed::foreign).
 #[multiversion(targets("x86_64+avx2+fma+bmi1+bmi2+lzcnt"))]
 pub(crate) fn release<const WEIGH: bool>(
@@ -130,7 +130,8 @@ pub(crate) fn release<const WEIGH: bool>(
 /// the words.
 ///
 /// If `last`, the second word keeps its carry, and the carry out is 0. The value of the residue
-/// stays exact. Only accuracy suffers, and only if the carries are still large at the second word.
+/// stays exact. The accuracy of the next transform suffers only if the carries are still large at
+/// the second word.
 #[multiversion(targets("x86_64+avx2+fma+bmi1+bmi2+lzcnt"))]
 pub(crate) fn absorb<const WEIGH: bool>(
     column: &mut [Complex<f64>],

@@ -91,8 +91,8 @@ struct Group {
     foreign: u64,
 }
 
-/// A subtraction from a product: `value` is subtracted from the carry into column `column` of row
-/// `row`.
+/// A number that is subtracted from a product. It is subtracted, as `value`, from the carry into
+/// column `column` of row `row`.
 #[derive(Clone, Copy)]
 struct Injection {
     column: usize,
@@ -189,8 +189,8 @@ impl RowColumn {
         observed.round_off(plan.layout.len())
     }
 
-    /// Copies the digits of the product from the points to `digits`. The last column pass must have
-    /// had `to_digits`, which leaves digits in the points.
+    /// Copies the digits of the product from the points to `digits`. The last call of
+    /// [`Self::column_pass`] must have had `to_digits`, so that the points contain digits.
     fn store(&mut self, digits: &mut [i32]) {
         let (plan, points) = (&self.plan, &self.points);
         self.team.share(digits.chunks_mut(2 * plan.columns).enumerate(), |_, (r, row)| {
