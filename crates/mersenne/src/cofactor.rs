@@ -167,10 +167,10 @@ impl KnownFactors {
         }))
     }
 
-    /// Returns 3^(d − 1) mod M_p, where d is the product of the known factors. If the cofactor N =
-    /// M_p/d is prime, 3^(M_p − 1) is congruent to this number mod N. Computes the power twice and
-    /// returns `None` if the results differ. Overwrites register 0 of the engine. Cost: twice as
-    /// many squarings as d has bits.
+    /// Returns 3^(d − 1) mod M_p, where d is the product of the known factors. If the cofactor
+    /// N = M_p/d is prime, 3^(M_p − 1) is congruent to this number mod N. Computes the power twice
+    /// and returns `None` if the results differ. Overwrites register 0 of the engine. Cost: twice
+    /// as many squarings as d has bits.
     pub(crate) fn residue_of_a_prime(
         &self,
         engine: &mut dyn Engine,

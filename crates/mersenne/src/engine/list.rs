@@ -11,8 +11,8 @@ use super::EngineFamily;
 /// family. `name` is the name that [`EngineFamily::name`] returns.
 ///
 /// `cpu` selects the families on the CPU. `device` selects the families on devices, whose
-/// constructor `Family::new` has the device as its argument. For example, `for_every_family!(cpu =>
-/// tests_of)` expands to `tests_of! { word: …::Word; … }`.
+/// constructor `Family::new` has the device as its argument. For example,
+/// `for_every_family!(cpu => tests_of)` expands to `tests_of! { word: …::Word; … }`.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! for_every_family {

@@ -102,8 +102,8 @@ pub trait Engine: Send {
     /// Sets `r[dst]` to `r[a]` − `r[b]`. Any of `dst`, `a` and `b` may be equal.
     fn sub(&mut self, dst: usize, a: usize, b: usize) -> Result<(), EngineError>;
 
-    /// Returns the residue x, 0 ≤ x < 2^p − 1, that `r[reg]` holds in the form x·2^shift mod 2^p −
-    /// 1.
+    /// Returns the residue x, 0 ≤ x < 2^p − 1, that `r[reg]` holds in the form x·2^shift mod
+    /// 2^p − 1.
     fn read(&mut self, reg: usize, shift: Shift) -> Result<Residue, EngineError>;
 
     /// Sets `r[reg]` to x·2^shift mod 2^p − 1.

@@ -61,8 +61,8 @@ pub struct Gumbel {
 const EULER: f64 = 0.577_215_664_901_532_9;
 
 impl Gumbel {
-    /// Returns the distribution with the mean m = `mean` and the standard deviation s =
-    /// `deviation`. Its scale is β = s·√6/π, and its mode is μ = m − 0.5772·β. Returns `None`
+    /// Returns the distribution with the mean m = `mean` and the standard deviation
+    /// s = `deviation`. Its scale is β = s·√6/π, and its mode is μ = m − 0.5772·β. Returns `None`
     /// unless m is finite and s is finite and above 0.
     #[must_use]
     pub fn of_moments(mean: f64, deviation: f64) -> Option<Self> {

@@ -164,9 +164,10 @@ impl WordLayout {
         with
     }
 
-    /// Adds `carry` to piece i, whose digits are `piece`, and converts the sum to plain digits 0 ≤
-    /// d_j < 2^b_j, where b_j is the number of bits of word j. Returns the plain digits packed into
-    /// limbs. The first limb is the limb of the residue that contains the lowest bit of the piece.
+    /// Adds `carry` to piece i, whose digits are `piece`, and converts the sum to plain digits
+    /// 0 ≤ d_j < 2^b_j, where b_j is the number of bits of word j. Returns the plain digits packed
+    /// into limbs. The first limb is the limb of the residue that contains the lowest bit of the
+    /// piece.
     fn pack(&self, i: usize, piece: &[i32], mut carry: i64) -> Vec<u64> {
         let begin = self.offset(i * PIECE);
         let mut packed = Vec::with_capacity(piece.len() / 2 + 2);

@@ -80,8 +80,8 @@ impl WordLayout {
         })
     }
 
-    /// Returns k = (−p·j) mod N for the exponent p and N words. The weight of word j is a_j =
-    /// 2^(k/N) (Thall 2011, eq. 1.3).
+    /// Returns k = (−p·j) mod N for the exponent p and N words. The weight of word j is
+    /// a_j = 2^(k/N) (Thall 2011, eq. 1.3).
     #[must_use]
     pub fn weight_numerator(&self, j: usize) -> u64 {
         let n = self.n as u64;

@@ -21,8 +21,8 @@ pub use near::PlanRefusal;
 pub use timer::SquaringTimer;
 pub use tuned::TunedTimes;
 
-/// Formats the name of an engine with its place. Examples: `fp64` on the CPU, `goldilocks on
-/// cuda:0` on a device.
+/// Formats the name of an engine with its place. Examples: `fp64` on the CPU,
+/// `goldilocks on cuda:0` on a device.
 #[must_use]
 pub fn engine_at(engine: &str, place: &str) -> String {
     if place == CPU { engine.into() } else { format!("{engine} on {place}") }

@@ -39,8 +39,8 @@ pub use kind::{Certification, LlStart, TestKind};
 pub use memory::{Memory, SoundMemory};
 pub(crate) use prp::LARGEST_BLOCK;
 
-/// The specification of a test. Later versions may add fields, so write `..TestSpec::new(kind,
-/// exponent)` for the fields that are not named.
+/// The specification of a test. Later versions may add fields, so write
+/// `..TestSpec::new(kind, exponent)` for the fields that are not named.
 #[derive(Debug, Clone)]
 pub struct TestSpec {
     /// The kind of the test.

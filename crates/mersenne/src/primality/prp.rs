@@ -11,8 +11,8 @@
 //!
 //! because raising to the power 2^B moves every factor by one block. The left side costs one
 //! product per block, the right side B squarings per check. A wrong squaring anywhere in the
-//! stretch violates the equation (Gerbicz; Li 2017). If a product costs as much as c squarings, B =
-//! √(cL) minimises the cost of a check that covers L squarings. This cost is then the fraction
+//! stretch violates the equation (Gerbicz; Li 2017). If a product costs as much as c squarings,
+//! B = √(cL) minimises the cost of a check that covers L squarings. This cost is then the fraction
 //! 2√(c/L) of the cost of the L squarings: 0.25 % for L = 2·10^6 and c = 3.
 //!
 //! Let T be the last iteration of the run. The run continues past T to the end E of the block, so

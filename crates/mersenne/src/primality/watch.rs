@@ -1,8 +1,8 @@
 //! Jacobi checks of a Lucas–Lehmer test, made on the CPU while the test runs.
 //!
-//! For n ≥ 1 the symbol (s_n − 2 | M_p) is −1. Proof: s_n − 2 = (s_(n−1) − 2)(s_(n−1) + 2). For n ≥
-//! 1, s_n + 2 = s_(n−1)² is a square. So the symbol is the same for all n ≥ 1. For n = 1 it is (s_0
-//! − 2 | M_p)(s_0 + 2 | M_p), which is −1 for the starts 4, 10 and 2/3.
+//! For n ≥ 1 the symbol (s_n − 2 | M_p) is −1. Proof: s_n − 2 = (s_(n−1) − 2)(s_(n−1) + 2). For
+//! n ≥ 1, s_n + 2 = s_(n−1)² is a square. So the symbol is the same for all n ≥ 1. For n = 1 it is
+//! (s_0 − 2 | M_p)(s_0 + 2 | M_p), which is −1 for the starts 4, 10 and 2/3.
 //!
 //! After an error the symbol is 1 or −1 with probability ½ each. By the same identity it can change
 //! at the first squaring after the error, but not at later ones. So an error is detected by the

@@ -27,8 +27,8 @@ const BOUND: u64 = 1 << 20;
 /// divisor of M_p is 1 mod p.
 ///
 /// The size of E depends on the divisors of p − 1: some hundreds of bits, or thousands if p − 1 has
-/// very many divisors (`docs/checks/proofs.md`). Cost: a power modulo each of 82,025 primes; for d
-/// = 1, a power modulo a few of these primes.
+/// very many divisors (`docs/checks/proofs.md`). Cost: a power modulo each of 82,025 primes; for
+/// d = 1, a power modulo a few of these primes.
 pub(super) fn smooth_order(p: u32, factors: &KnownFactors) -> Vec<u64> {
     let mut order = vec![1];
     let large = (u64::from(p) > BOUND).then_some(u64::from(p));

@@ -112,9 +112,9 @@ pub(crate) const ON_GPU: Accuracy = Accuracy {
 /// In `fp64-round-off.txt`, the values of c of the two exponents of a length differ by up to a
 /// factor of 1.14; the table of measurements has the exponent with the larger c.
 ///
-/// Six exponents were measured at each of 27 lengths, in one shape each (`cargo xtask margins
-/// --device sim --lengths 1152..8K --squarings 300 --exponents 6 --seed 1`). The largest c was 1.11
-/// times the c of the first exponent, and 1.16 times the smallest c.
+/// Six exponents were measured at each of 27 lengths, in one shape each
+/// (`cargo xtask margins --device sim --lengths 1152..8K --squarings 300 --exponents 6 --seed 1`).
+/// The largest c was 1.11 times the c of the first exponent, and 1.16 times the smallest c.
 ///
 /// If some c exceeded this allowance by another 15 %, the probability of an error above ½ in 2^31
 /// products would be 2^−17.

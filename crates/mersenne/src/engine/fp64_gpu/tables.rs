@@ -70,8 +70,8 @@ fn conjugate([re, im]: Point) -> Point {
     [re, -im]
 }
 
-/// Returns f(e·i) for every exponent e that [`exponents`] returns for `radix`, and for every i <
-/// `count`. The values for the same e are adjacent, in ascending order of i.
+/// Returns f(e·i) for every exponent e that [`exponents`] returns for `radix`, and for every
+/// i < `count`. The values for the same e are adjacent, in ascending order of i.
 fn by_exponent(radix: u32, count: u32, f: impl Fn(u64) -> Point) -> Vec<Point> {
     let f = &f;
     let of = |e: u32| (0..count).map(move |i| f(u64::from(e) * u64::from(i)));

@@ -27,8 +27,8 @@ pub(super) trait WordLanes: Lanes {
     /// Converts a word to a digit and a carry in each lane. The words are the elements a of `self`,
     /// as the inverse transform leaves them, and belong to one column in different rows.
     ///
-    /// The weight exponent e of a word is the sum of its exponents in `row` and `column`, minus N =
-    /// `words.n` if the sum is N or more. Let v be the old `carry` plus a signed number. This
+    /// The weight exponent e of a word is the sum of its exponents in `row` and `column`, minus
+    /// N = `words.n` if the sum is N or more. Let v be the old `carry` plus a signed number. This
     /// number is a·`w[1]` if N was subtracted, otherwise a·`w[0]`. Let b be `words.bits`, plus 1 if
     /// e < `words.long_below`. The new `carry` is v/2^b, rounded to an integer with halves rounded
     /// up. The digit returned is v − `carry`·2^b, with the new carry.
@@ -57,8 +57,9 @@ pub(super) struct Words {
     /// The number p mod N, for the exponent p and N words. A word whose weight exponent is below
     /// this number has ⌊p/N⌋ + 1 bits.
     ///
-    /// The reason: let e_j = −p·j mod N be the weight exponent of word j. The word has (p + e_{j+1}
-    /// − e_j)/N bits, and e_{j+1} is e_j − (p mod N), plus N if this difference is negative.
+    /// The reason: let e_j = −p·j mod N be the weight exponent of word j. The word has
+    /// (p + e_{j+1} − e_j)/N bits, and e_{j+1} is e_j − (p mod N), plus N if this difference is
+    /// negative.
     pub(super) long_below: i64,
 }
 

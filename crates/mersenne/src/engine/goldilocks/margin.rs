@@ -1,8 +1,8 @@
 //! The longest words for which every product is exact: the bound and its proof.
 //!
-//! A residue mod 2^p − 1 has N words. Let β = p/N and ε_j = ⌈pj/N⌉ − pj/N, so that word j has b_j =
-//! β + ε_{j+1} − ε_j bits and the weight 2^ε_j. Digits are balanced: |x_j| ≤ 2^(b_j − 1). Word k of
-//! the product of x and y is
+//! A residue mod 2^p − 1 has N words. Let β = p/N and ε_j = ⌈pj/N⌉ − pj/N, so that word j has
+//! b_j = β + ε_{j+1} − ε_j bits and the weight 2^ε_j. Digits are balanced: |x_j| ≤ 2^(b_j − 1).
+//! Word k of the product of x and y is
 //!
 //! z_k = Σ_{i+j ≡ k mod N} x_i·y_j·2^(ε_i + ε_j − ε_k),
 //!

@@ -40,12 +40,12 @@ use words::ExactWords;
 pub type GoldilocksOn = OnDevice<Goldilocks>;
 
 /// Returns the smallest number of bits of the shortest word for which carries end within a tile of
-/// four words. The residue has N = `length` words, and the words of a product are multiplied by m =
-/// `multiplier`.
+/// four words. The residue has N = `length` words, and the words of a product are multiplied by
+/// m = `multiplier`.
 ///
 /// If the shortest word has b bits, the mean β of bits per word is below b + 1. By the bound on a
-/// word of a product (see the margin of the family on the CPU), a carry is below m·2^(b + log2 N +
-/// 1.21). Three words later it is below m·2^(log2 N + 1.21 − 2b) + 1.1, which must be at most
+/// word of a product (see the margin of the family on the CPU), a carry is below m·2^(b + log2
+/// N + 1.21). Three words later it is below m·2^(log2 N + 1.21 − 2b) + 1.1, which must be at most
 /// 2^(b−6) + 1.1. This gives 3b ≥ log2 N + log2 m + 7.21. The code replaces log2 N by ⌊log2 N⌋ + 1,
 /// which is larger, and rounds up.
 fn least_bits(length: usize, multiplier: u32) -> u32 {

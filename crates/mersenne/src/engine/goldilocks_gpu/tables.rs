@@ -21,9 +21,9 @@ pub(super) struct Tables {
     pub(super) fractions: Vec<u32>,
 }
 
-/// The length of the first of two lists of powers of a number ω. The first list contains ω^i for i
-/// < FINE, and the second contains powers of ω^FINE. Every power of ω that the kernels need is the
-/// product of one entry of each list.
+/// The length of the first of two lists of powers of a number ω. The first list contains ω^i for
+/// i < FINE, and the second contains powers of ω^FINE. Every power of ω that the kernels need is
+/// the product of one entry of each list.
 const FINE: u64 = 8;
 
 /// Returns the size in bytes of the tables of a shape in device memory.
@@ -37,8 +37,8 @@ pub(super) fn bytes(shape: &Shape) -> u64 {
 }
 
 /// Iterates over a list from which kernels compute the factors between columns and rows. The list
-/// is for one column and one direction of the transform. With ω = `omega`, it contains ω^i for i <
-/// 8; then `constant`·ω^(8·i) for 8·i < `steps`; then ω^`steps`; and then ω^(`steps`·`power`).
+/// is for one column and one direction of the transform. With ω = `omega`, it contains ω^i for
+/// i < 8; then `constant`·ω^(8·i) for 8·i < `steps`; then ω^`steps`; and then ω^(`steps`·`power`).
 fn twist(omega: u64, constant: u64, steps: u64, power: u64) -> impl Iterator<Item = u64> {
     let coarse = powers(pow(omega, FINE)).map(move |x| mul(constant, x));
     let root = pow(omega, steps);

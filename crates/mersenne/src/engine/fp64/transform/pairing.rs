@@ -4,9 +4,9 @@
 //! the transform of z, E the transform of the even words, and O the transform of the odd words.
 //! Then Z_k = E_k + i·O_k and conj Z_(n−k) = E_k − i·O_k. Points k and n − k are called partners.
 //!
-//! Let Z' be the transform, in the same form, of the cyclic convolution of x with itself, and ω =
-//! e^(−2πi/n). Its parts are E' = E² + ω^k·O² and O' = 2·E·O. In terms of A = Z_k, B = conj Z_(n−k)
-//! and D = A − B, this is
+//! Let Z' be the transform, in the same form, of the cyclic convolution of x with itself, and
+//! ω = e^(−2πi/n). Its parts are E' = E² + ω^k·O² and O' = 2·E·O. In terms of A = Z_k, B = conj
+//! Z_(n−k) and D = A − B, this is
 //!
 //! Z'_k = A² − t·D², conj Z'_(n−k) = B² − t·D², t = (1 + ω^k)/4.
 //!
@@ -71,8 +71,8 @@ pub(crate) fn multiply_mirrored(
 }
 
 /// Multiplies `z`, a point that is its own partner, by `z2`, the point of a second signal with the
-/// same index k. Because the partner of point k of n points is point n − k, the index is k = 0 (ω^k
-/// = 1) or k = n/2 (ω^k = −1). `quarter_root` is ω^k/4.
+/// same index k. Because the partner of point k of n points is point n − k, the index is k = 0
+/// (ω^k = 1) or k = n/2 (ω^k = −1). `quarter_root` is ω^k/4.
 fn multiply_alone(z: &mut C64, z2: C64, quarter_root: C64) {
     let t = coefficient(C64::new(1.0, 0.0), quarter_root);
     *z = combine(*z, z2, z.conj(), z2.conj(), t).0;

@@ -1,14 +1,14 @@
 //! Long transforms as rows and columns, in two passes over memory per squaring.
 //!
-//! The n = N/2 = R·C points z of a residue of N words are arranged in R rows of C points. With e(x)
-//! = e^(−2πi·x), 0 ≤ k1, r < R and 0 ≤ k2, c < C, the transform X is
+//! The n = N/2 = R·C points z of a residue of N words are arranged in R rows of C points. With
+//! e(x) = e^(−2πi·x), 0 ≤ k1, r < R and 0 ≤ k2, c < C, the transform X is
 //!
 //! X[k1 + R·k2] = Σ_c e(c·k2/C)·[ e(c·k1/n)·Σ_r e(r·k1/R)·z[c + C·r] ].
 //!
 //! This is an FFT of every column, a multiplication by twiddle factors, and an FFT of every row.
 //! The spectrum is not reordered: X[k1 + R·k2] stays in row k1. The product of real signals
-//! combines each point k with its partner n − k. The partner of element k2 of row k1 lies in row R
-//! − k1, element C − 1 − k2 (in row 0, element C − k2).
+//! combines each point k with its partner n − k. The partner of element k2 of row k1 lies in row
+//! R − k1, element C − 1 − k2 (in row 0, element C − k2).
 //!
 //! A squaring consists of two passes. The *row pass* handles every pair of rows k1 and R − k1: FFT,
 //! square, inverse FFT. The *column pass* handles every block of [`WIDTH`] columns: twiddle,
