@@ -1,8 +1,12 @@
 //! Tests of Mersenne numbers M_p = 2^p − 1: from an exponent to a verdict.
 //!
-//! The main types, in the order of their use: [`Exponent`] → [`Plan`], the choice of an engine and
-//! a transform length → [`Engine`], a register machine on residues mod M_p → [`primality::run`], a
-//! Lucas–Lehmer or PRP test with checks and checkpoints → [`Outcome`].
+//! The main types and functions, in the order of their use:
+//!
+//! * [`Exponent`]: the exponent p;
+//! * [`Plan`]: the choice of an engine and a transform length;
+//! * [`Engine`]: a register machine on residues mod M_p;
+//! * [`primality::run`]: a Lucas–Lehmer or PRP test with checks and checkpoints;
+//! * [`Outcome`]: the result.
 //!
 //! The crate does not print and does not parse arguments. Progress is reported as [`Event`]s to a
 //! callback, and a stop is requested with a [`StopToken`].

@@ -17,7 +17,7 @@ use crate::{Event, TestKind};
 const GENERATIONS: usize = 3;
 /// The ratio that spaces the older checkpoints, which are kept in addition to the newest ones. The
 /// iteration of each older checkpoint is at least this many times the iteration of the preceding
-/// one, so that only a logarithmic number of them is kept.
+/// one. So the number of older checkpoints grows only with the logarithm of the iteration.
 const SPREAD: u64 = 4;
 const UNVERIFIED: &str = "ckpt";
 const VERIFIED: &str = "verified";
@@ -157,7 +157,7 @@ impl CheckpointStore {
     }
 
     /// Returns the events that opening the store and loading checkpoints have produced since the
-    /// last call, and forgets them.
+    /// last call, and clears them.
     pub fn take_notices(&mut self) -> Vec<Event> {
         std::mem::take(&mut self.notices)
     }

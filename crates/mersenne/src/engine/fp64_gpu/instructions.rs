@@ -125,8 +125,8 @@ fn partners_roots(b: u32) -> u32 {
     PRODUCT * (of_factors + of_products.len()) as u32
 }
 
-/// Returns the frequency at index `place` of the result of a transform of n points in registers. It
-/// is the function `frequency_at` in `fourier.cuh`.
+/// Returns the frequency at index `place` of the result of a transform of n points in registers.
+/// The function `frequency_at` in `fourier.cuh` returns the same frequency.
 fn frequency_at(n: u32, place: u32) -> u32 {
     if n == 1 {
         return 0;

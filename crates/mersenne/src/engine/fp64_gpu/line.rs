@@ -29,8 +29,8 @@ pub(super) fn lines(len: u32) -> Vec<Line> {
     lines
 }
 
-/// Returns the radix of the first level of a transform of n > 1 points. It is the function
-/// `first_radix` in `fourier.cuh`.
+/// Returns the radix of the first level of a transform of n > 1 points. The function `first_radix`
+/// in `fourier.cuh` returns the same radix.
 pub(super) fn first_radix(n: u32) -> u32 {
     [7, 5, 3].into_iter().find(|&p| n.is_multiple_of(p)).unwrap_or(2)
 }

@@ -104,7 +104,7 @@ fn largest_carry(layout: &WordLayout) -> f64 {
 }
 
 /// Iterates over the transform lengths, in words, in ascending order. A given device may support
-/// only some of them.
+/// only some of these lengths.
 pub fn all_lengths() -> impl Iterator<Item = usize> {
     let mut lengths: Vec<usize> = ODD_PARTS
         .into_iter()

@@ -67,7 +67,7 @@ fn carries_rest(p: u32, length: usize, multiplier: u32) -> bool {
 const SLACK_BITS: f64 = 0.1;
 
 /// Iterates over the transform lengths, in words, in ascending order. A given device may support
-/// only some of them.
+/// only some of these lengths.
 pub fn all_lengths() -> impl Iterator<Item = usize> {
     let powers = (6..=26).map(|k| 1 << k);
     let mut lengths: Vec<usize> = powers.chain((6..=24).map(|k| 5 << k)).collect();

@@ -70,7 +70,7 @@ pub(super) trait Arithmetic: EngineFamily + Default + Send + 'static {
     fn specialise(source: Source, shape: &Self::Shape, p: u32, part: Part) -> Source;
 
     /// Returns the transform lengths, in words, in ascending order. A given device may support only
-    /// some of them.
+    /// some of these lengths.
     fn all_lengths() -> Vec<usize>;
 
     /// Returns whether some longer transform length is known to be faster than `length`. The result
