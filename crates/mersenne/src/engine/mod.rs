@@ -259,7 +259,7 @@ pub trait EngineFamily: Sync {
 
     /// Returns whether a transform length is dominated, that is, whether some longer length is
     /// known to be faster on the same device. A plan uses a dominated length only if the request
-    /// names it.
+    /// names it, or as the next longer length after a round-off error.
     fn is_dominated(&self, _length: usize) -> bool {
         false
     }

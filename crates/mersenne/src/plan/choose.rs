@@ -186,7 +186,8 @@ impl Plan {
     ///
     /// Its engine is the requested one, or else the first engine at the place that supports the
     /// exponent. On the CPU this is `word` below exponent 64 and `fp64` above. Its length is the
-    /// requested one, or else the shortest length with enough margin.
+    /// requested one, or else the shortest length with enough margin that is not dominated
+    /// ([`EngineFamily::is_dominated`]).
     pub fn new(exponent: Exponent, request: &PlanRequest) -> Result<Self, PlanError> {
         let request = request.decided(exponent)?;
         let (families, place) = request.families()?;
@@ -279,7 +280,7 @@ impl Plan {
 
     /// Returns a plan of the first family in a list that supports the exponent. If the request
     /// names a family, only this family is considered. The length is the requested one, or else the
-    /// shortest length with enough margin.
+    /// shortest length with enough margin that is not dominated ([`EngineFamily::is_dominated`]).
     ///
     /// On the CPU the list begins with `word` and `fp64`, so the first family that supports the
     /// exponent is also the fastest one.

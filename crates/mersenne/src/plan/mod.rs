@@ -97,7 +97,7 @@ pub enum PlanError {
         length: usize,
         /// The margin at the requested length, in bits (negative).
         bits: f64,
-        /// The shortest length with enough margin, in words.
+        /// The shortest length above the requested one that a plan would use, in words.
         shortest: usize,
     },
     /// No transform length of the family supports the exponent with enough margin; or, when a
