@@ -21,7 +21,7 @@ use warpint_arith::field::Field;
 /// The reason why a check of a transform or a product is not possible.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum NoCheck {
-    /// The field has no root of unity of order 2^m, for the exponent m stored here.
+    /// The field has no root of unity of order 2^m. The exponent m is stored here.
     #[error(
         "the field has no root of unity of order 2^{0}, so a transform of 2^{0} elements does not exist"
     )]
@@ -44,7 +44,8 @@ pub enum NoCheck {
         /// The number of output elements.
         outputs: usize,
     },
-    /// The product c has too few coefficients for its factors a and b.
+    /// The product c has too few coefficients for its factors a and b. The lengths of a and b do
+    /// not count zero coefficients at the high end.
     #[error("a product of {c} elements is too short for factors of {a} and {b} elements")]
     Product {
         /// The number of coefficients of the factor a.
@@ -56,19 +57,22 @@ pub enum NoCheck {
     },
 }
 
-/// The number of elements that one rayon task processes. Their inverses are computed with a single
-/// inversion in the field.
+/// The number of elements that one rayon task processes. The task computes the inverses
+/// 1/(r·ω^j − 1) for these elements with a single inversion in the field.
 const RUN: usize = 1 << 10;
 
-/// Checks X_i = Σ_j x_j·ω^(ij) for all i < N = 2^log2 in each transform of a batch, by one sum at
-/// the point r. Returns true for correct outputs. For wrong outputs, the probability of true is at
-/// most (B·N − 1)/S. B is the number of transforms, and S is the number of elements from which r is
-/// drawn uniformly.
+/// Checks the equations X_i = Σ_j x_j·ω^(ij), for all i < N = 2^log2, in all transforms of a batch
+/// at once. The X_i are the elements of `outputs`, and ω is the root of unity of order N that
+/// [`Field::root_of_unity`] returns.
+///
+/// Returns true for correct outputs. For wrong outputs, the probability of true is at most
+/// (B·N − 1)/S, where B is the number of transforms. The point r must be drawn uniformly from S
+/// elements after `outputs` is known.
 ///
 /// `x` and `outputs` are in natural order, transform after transform. To check an inverse
-/// transform, pass its outputs as `x`.
+/// transform, pass its outputs as `x` and its inputs as `outputs`.
 ///
-/// Cost: about 2·B·N + 5·N products in the field. For comparison, one transform costs about
+/// Cost: about 2·B·N + 6·N products in the field. For comparison, one transform costs about
 /// N·log2(N)/2 products.
 ///
 /// # Errors
@@ -122,14 +126,16 @@ pub fn transforms<F: Field>(
     Ok(evaluate(field, outputs, r) == expected)
 }
 
-/// Checks c(z) = a(z)·b(z) by the values of the polynomials at the point r. Returns true for
-/// correct products. For wrong products, the probability of true is at most (c.len() − 1)/S, where
-/// S is the number of elements from which r is drawn uniformly. The product has at most a.len() +
-/// b.len() − 1 coefficients; any further elements of c must be zero.
+/// Checks c(z) = a(z)·b(z) by the values of the polynomials at the point r. Coefficients are in
+/// ascending order of their degrees.
 ///
-/// A cyclic convolution of N elements can be checked in this way if nothing wraps around: the
-/// lengths of the factors, without zero coefficients at the high end, must have a sum of at most
-/// N + 1.
+/// Returns true for correct products. For wrong products, the probability of true is at most
+/// (c.len() − 1)/S. The point r must be drawn uniformly from S elements after c is known. The
+/// product has at most a.len() + b.len() − 1 coefficients; any further elements of c must be zero.
+///
+/// A cyclic convolution of N elements can be checked in this way if nothing wraps around. Nothing
+/// wraps around if the sum of the lengths of the factors is at most N + 1, where lengths do not
+/// count zero coefficients at the high end.
 ///
 /// Cost: one product per element of a, b and c.
 ///
@@ -150,8 +156,8 @@ pub fn product<F: Field>(
     Ok(field.mul(&a, &b) == c)
 }
 
-/// Returns Σ_j x_j·r^j. Horner's rule is applied to runs of elements in parallel, and then to the
-/// results.
+/// Returns Σ_j x_j·r^j. Horner's rule is applied to runs of [`RUN`] elements in parallel, and then
+/// to the results of the runs.
 fn evaluate<F: Field>(field: &F, x: &[F::Element], r: &F::Element) -> F::Element {
     let runs: Vec<F::Element> =
         x.par_chunks(RUN).map(|run| crate::definition::evaluate(field, run, r)).collect();

@@ -15,8 +15,8 @@ pub fn transform<F: Field>(field: &F, x: &[F::Element], root: &F::Element) -> Ve
     all
 }
 
-/// Returns Σ_j x_j·point^j, computed by Horner's rule. For point = ω^i this is output i of a
-/// transform. Cost: N products.
+/// Returns Σ_j x_j·point^j, computed by Horner's rule. For point = ω^i, the result is output i of
+/// [`transform`] with the root ω. Cost: N products.
 #[must_use]
 pub fn evaluate<F: Field>(field: &F, x: &[F::Element], point: &F::Element) -> F::Element {
     x.iter().rev().fold(field.zero(), |sum, x| field.add(&field.mul(&sum, point), x))

@@ -18,11 +18,11 @@ pub struct TooFewPrimes {
 /// transforms too, so all transforms of up to 2^24 points use the same primes.
 const LEAST: u32 = 24;
 
-/// Returns the fields Z/pZ for the `count` largest primes p = c·2^m + 1 below 2^50, in descending
-/// order, where m is the larger of log2 and 24. These fields have 2^log2-th roots of unity. For m =
-/// 24, the largest 340 primes are above 2^50 − 2^38.
+/// Returns the fields Z/pZ for the `count` largest primes p = c·2^m + 1 below 2^50, where m is the
+/// larger of `log2` and 24. The primes are in descending order. The fields have roots of unity of
+/// order 2^log2. For m = 24, the 340 largest of these primes are above 2^50 − 2^38.
 ///
-/// Cost: about 17 primality tests for each prime, some ten microseconds.
+/// Cost: about 17 primality tests, or ten microseconds, for each prime.
 ///
 /// # Errors
 /// Fewer than `count` such primes are above 2^46.

@@ -7,9 +7,10 @@ use super::steps::least_run;
 use super::{Transform, WrongArgument};
 
 impl<F: Field> Transform<F> {
-    /// Computes the cyclic convolutions a_l ← Σ_(i + j ≡ l mod N) a_i·b_j of each pair of vectors:
-    /// products of polynomials modulo z^N − 1. b is overwritten with its transforms. Cost of each
-    /// convolution: three transforms and 2N products.
+    /// Replaces each vector of a by its cyclic convolution with the corresponding vector of b:
+    /// a_l ← Σ_(i + j ≡ l mod N) a_i·b_j. This is a product of polynomials modulo z^N − 1. b is
+    /// overwritten with the transforms of its vectors. Cost of each convolution: three transforms
+    /// and 2N products.
     ///
     /// # Errors
     /// a and b differ in length, or their length is not a multiple of N.
@@ -32,10 +33,10 @@ impl<F: Field> Transform<F> {
         self.inverse(a)
     }
 
-    /// Computes the negacyclic convolutions a_l ← Σ_(i + j = l) a_i·b_j − Σ_(i + j = l + N) a_i·b_j
-    /// of each pair of vectors: products of polynomials modulo z^N + 1. b is overwritten with the
-    /// transforms of b_j·ψ^j, where ψ is the root of unity of order 2N. Cost of each convolution:
-    /// three transforms and about 6N products.
+    /// Replaces each vector of a by its negacyclic convolution with the corresponding vector of b:
+    /// a_l ← Σ_(i + j = l) a_i·b_j − Σ_(i + j = l + N) a_i·b_j. This is a product of polynomials
+    /// modulo z^N + 1. b is overwritten with the transforms of b_j·ψ^j, where ψ is the root of
+    /// unity of order 2N. Cost of each convolution: three transforms and about 6N products.
     ///
     /// # Errors
     /// a and b differ in length, their length is not a multiple of N, or the field has no root of

@@ -1,15 +1,17 @@
-//! Transforms on the CPU over any [`Field`]; [`f50`] computes products over 50-bit primes with
-//! vectors.
+//! Transforms on the CPU over any [`Field`]. The module [`f50`] computes products of polynomials
+//! modulo 50-bit primes with vector instructions, and the module [`goldilocks`] convolutions modulo
+//! 2^64 − 2^32 + 1.
 //!
 //! Decimation in frequency (Gentleman and Sande 1966): with N = K·S, j = S·u + s and i = K·v + q,
 //!
-//! X_(K·v + q) = Σ_s (ω^(sq) · Σ_u x_(S·u + s)·ω^(S·uq)) · ω^(K·sv),
+//! X_(K·v + q) = Σ_s (ω^(sq) · Σ_u x_(S·u + s)·ω^(S·uq)) · ω^(K·sv).
 //!
-//! which consists of K-point transforms of the columns, products by twiddles ω^(sq), and S-point
-//! transforms of the rows. For K = 2^c, c = [`Field::log2_of_cheap_roots`], the K-point transforms
-//! have only cheap factors. General products occur only between the steps. The number of general
-//! products is about N·log2(N)/c in all (Fürer 2009, *Faster integer multiplication*; Chen et al.
-//! 2018, *Big prime field FFTs on the GPU*, for r^k + 1 with c = log2(2k)).
+//! This formula consists of K-point transforms of the columns, products by twiddles ω^(sq), and
+//! S-point transforms of the rows, which are computed in the same way. For K = 2^c, c =
+//! [`Field::log2_of_cheap_roots`], the K-point transforms multiply only by cheap roots. The
+//! twiddles are the only general factors. The number of general products is about N·log2(N)/c in
+//! all (Fürer 2009, *Faster integer multiplication*; Chen et al. 2018, *Big prime field FFTs on the
+//! GPU*, for the fields Z/(r^k + 1)Z with c = log2(2k)).
 //!
 //! A plan stores ω^i only for i < N/K. Each other power is a product of a stored power and a cheap
 //! root.
@@ -33,18 +35,18 @@ pub enum NoTransform {
     /// The requested length, stored here in elements, is not a power of two.
     #[error("cannot transform {0} elements: the length must be a power of two")]
     Length(usize),
-    /// The field has no root of unity of order 2^m, for the exponent m stored here.
+    /// The field has no root of unity of order 2^m. The exponent m is stored here.
     #[error(
         "the field has no root of unity of order 2^{0}: choose a shorter transform or another field"
     )]
     Root(u32),
-    /// The plan of a transform of 2^m elements does not fit in memory, for the exponent m stored
+    /// The plan of a transform of 2^m elements does not fit in memory. The exponent m is stored
     /// here.
     #[error("out of memory for a transform of 2^{0} elements: choose a shorter one")]
     Memory(u32),
 }
 
-/// The reason why a [`Transform`] refuses its arguments.
+/// The reason why a [`Transform`] rejects its arguments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum WrongArgument {
     /// The number of elements is not a multiple of the transform length.

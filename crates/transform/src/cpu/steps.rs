@@ -1,16 +1,17 @@
-//! The steps of a transform. Each step computes several levels. Results are in bit-reversed order.
+//! The steps of a transform. Each step computes several levels, which are passes of radix 2.
+//! Results are in bit-reversed order.
 
 use rayon::prelude::*;
 use warpint_arith::field::Field;
 
 use super::{Transform, reversed};
 
-/// The number of bytes of the columns that a thread transforms at a time. This number of bytes fits
-/// in the thread's cache.
+/// The number of bytes of the columns that a thread transforms at a time. Columns of this size fit
+/// in the cache of a processor core.
 const TILE: usize = 1 << 16;
 
-/// Returns the least number of elements for which a separate thread is worth while. These elements
-/// take 16 KiB.
+/// Returns the least number of elements for which a separate thread is worthwhile: about 16 KiB of
+/// elements, and at least one element.
 pub(super) fn least_run<F: Field>() -> usize {
     ((1 << 14) / size_of::<F::Element>().max(1)).max(1)
 }
@@ -20,7 +21,8 @@ pub(super) fn least_run<F: Field>() -> usize {
 const LEAST_LEVELS: u32 = 3;
 
 impl<F: Field> Transform<F> {
-    /// Transforms all of x. The output X_i is stored at the index that is i with its bits reversed.
+    /// Transforms all of x. The output X_i is stored at the index whose bits are those of i in
+    /// reverse order.
     pub(super) fn steps(&self, x: &mut [F::Element]) {
         let levels = self.cheap.max(LEAST_LEVELS);
         if x.len() <= 1 << levels {
@@ -49,8 +51,8 @@ impl<F: Field> Transform<F> {
         }
     }
 
-    /// Transforms the columns of a matrix that is given by its rows. The element of frequency q is
-    /// stored in the row whose index is q with its bits reversed.
+    /// Transforms the columns of a matrix that is given by its rows. The output of frequency q is
+    /// stored in the row whose index consists of the bits of q in reverse order.
     fn columns(&self, rows: &mut [&mut [F::Element]]) {
         if rows.len() < 2 {
             return;
@@ -67,7 +69,8 @@ impl<F: Field> Transform<F> {
     }
 
     /// Multiplies the element in column s and in the row of frequency q by ω^(sq), where ω is the
-    /// root of unity of order `rows.len()`·`columns`. Entry 0 of each row is in column s = `first`.
+    /// root of unity of order `rows.len()·columns`. The entry at index 0 of each row is in column
+    /// s = `first`. `columns` is the number of columns of the whole matrix.
     fn twiddles(&self, rows: &mut [&mut [F::Element]], columns: usize, first: usize) {
         let levels = rows.len().ilog2();
         let stride = self.len() / (rows.len() * columns);

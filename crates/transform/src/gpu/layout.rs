@@ -1,4 +1,4 @@
-//! Conversion between the layouts of vectors of elements on hosts and on devices.
+//! Conversion of vectors of elements between the layouts of the host and of devices.
 
 use bytemuck::Pod;
 use warpint_arith::f50::F50;
@@ -39,8 +39,8 @@ impl<const K: usize> WordField for Gfn<K> {
     }
 }
 
-/// An element is converted to the L words of the integer x, 0 ≤ x < p, that the element represents,
-/// the lowest word first.
+/// The words of an element are those of the integer x, 0 ≤ x < p, that the element represents. The
+/// lowest of its L words comes first.
 impl<const L: usize> WordField for PrimeField<L> {
     type Word = u64;
 
@@ -57,7 +57,8 @@ impl<const L: usize> WordField for PrimeField<L> {
     }
 }
 
-/// An element has one word, the integer x, 0 ≤ x < p, that it represents.
+/// An element has one word: the integer x, 0 ≤ x < p, that the element represents. `extend` expects
+/// elements in this form.
 impl WordField for F50 {
     type Word = f64;
 

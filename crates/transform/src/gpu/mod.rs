@@ -1,8 +1,8 @@
 //! Transforms on devices (GPUs and the simulator).
 //!
-//! Vectors of elements of several words are limb-major: word d of element j is at `d·count + j`,
-//! with `count` elements in all. In a batch, transform b consists of the elements b·N, …, b·N + N
-//! − 1.
+//! Vectors of elements of several words are limb-major: if a buffer contains `count` elements in
+//! all, word d of element j is at `d·count + j`. In a batch of transforms of N elements, transform
+//! b consists of the elements b·N to b·N + N − 1.
 
 pub mod f50;
 pub mod gfn;
@@ -20,10 +20,10 @@ pub use vectors::WrongLength;
 ///
 /// | header | contents |
 /// |---|---|
-/// | `f50_stages.cuh` | modulo primes below 2^50: a stage on a thread's 16 points, bounds of elements |
-/// | `f50_tile.cuh` | transforms of the lines or columns of a tile in shared memory |
-/// | `f50_passes.cuh` | truncated transforms by teams of threads, for kernels that multiply within a block |
-/// | `goldilocks_tile.cuh` | modulo 2^64 − 2^32 + 1: lines of a tile in shared memory, one radix per thread |
+/// | `f50_stages.cuh` | a stage of a transform on the 16 points of a thread, modulo primes below 2^50, and bounds of elements |
+/// | `f50_tile.cuh` | transforms of the rows or columns of a tile in shared memory, modulo primes below 2^50 |
+/// | `f50_passes.cuh` | truncated transforms by teams of threads, modulo primes below 2^50, for kernels that compute a whole product in a block |
+/// | `goldilocks_tile.cuh` | transforms of the lines of a tile in shared memory, modulo 2^64 − 2^32 + 1 |
 pub const HEADERS: &[(&str, &str)] = &[
     ("f50_stages.cuh", include_str!("../../kernels/f50_stages.cuh")),
     ("f50_tile.cuh", include_str!("../../kernels/f50_tile.cuh")),

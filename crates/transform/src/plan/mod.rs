@@ -64,9 +64,9 @@ pub trait Plan {
     /// Returns the errors of [`Plan::forward`].
     fn inverse_into(&self, x: &Self::Vectors, out: &mut Self::Vectors) -> Result<(), Self::Error>;
 
-    /// Replaces each vector of a by its cyclic convolution a_l ← Σ_(i + j ≡ l mod N) a_i·b_j with
-    /// the corresponding vector of b. The contents of b are unspecified afterwards, unless the plan
-    /// states otherwise.
+    /// Replaces each vector of a by its cyclic convolution with the corresponding vector of b:
+    /// a_l ← Σ_(i + j ≡ l mod N) a_i·b_j. The contents of b are unspecified afterwards, unless the
+    /// plan states otherwise.
     ///
     /// # Errors
     /// Returns the errors of [`Plan::forward`].

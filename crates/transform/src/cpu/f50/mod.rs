@@ -2,13 +2,17 @@
 //!
 //! # The length
 //!
-//! A [`Prime`] computes a product c of N coefficients, N = 2^k or 3/2·2^k. For N = 2^k it works
-//! modulo x^N − 1. For N = 3/2·2^k, with M = 2^k and h = M/2, it works modulo x^M − 1 and modulo
-//! x^h − i, i² = −1. For j < h and c of at most M + h coefficients, r = c mod (x^M − 1) has r_j =
-//! c_j + c_(M+j) and r_(h+j) = c_(h+j), and s = c mod (x^h − i) has s_j = c_j + i·c_(h+j) −
-//! c_(M+j). So with d_j = s_j − i·r_(h+j), c_j = (r_j + d_j)/2 and c_(M+j) = (r_j − d_j)/2. (For
-//! lengths between powers of two this is the truncated transform of van der Hoeven 2004, cut at
-//! three quarters of 2M.)
+//! A [`Prime`] computes a product c of N coefficients, where N = 2^k or N = 3/2·2^k.
+//!
+//! For N = 2^k, it computes c modulo x^N − 1.
+//!
+//! For N = 3/2·2^k, let M = 2^k and h = M/2, so that c has at most M + h coefficients. Let i be a
+//! root of unity with i² = −1. The product is computed modulo x^M − 1 and modulo x^h − i. For
+//! j < h, the remainder r = c mod (x^M − 1) has the coefficients r_j = c_j + c_(M+j) and
+//! r_(h+j) = c_(h+j). The remainder s = c mod (x^h − i) has the coefficients s_j = c_j + i·c_(h+j)
+//! − c_(M+j). Let d_j = s_j − i·r_(h+j) = c_j − c_(M+j). Then c_j = (r_j + d_j)/2 and
+//! c_(M+j) = (r_j − d_j)/2. This is the truncated transform of van der Hoeven (2004) with three
+//! quarters of 2M points.
 
 mod lanes;
 mod prime;

@@ -6,8 +6,8 @@ use warpint_arith::f50::{F50, Factor};
 use super::lanes::{Factors, Lane, WIDTH};
 use super::transform;
 
-/// The length of a product, in coefficients: M = 2^log2, or 3/2·M if `extended` is true. It is also
-/// the number of points of the transforms.
+/// The length of a product, in coefficients: M = 2^log2, or 3/2·M if `extended` is true. The
+/// transforms have this number of points.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shape {
     log2: u32,
@@ -24,8 +24,8 @@ impl Shape {
         Self { log2: log2 - u32::from(extended), extended }
     }
 
-    /// Returns log2(M). Products of this shape need the tables that [`Prime::new`] computes for
-    /// this `log2`.
+    /// Returns log2(M). Products of this shape need the tables of [`Prime::new`] for this value of
+    /// `log2`.
     #[must_use]
     pub fn log2(self) -> u32 {
         self.log2
@@ -44,8 +44,8 @@ impl Shape {
     }
 }
 
-/// The tables of a transform that starts at one node of the tree of polynomials (see `transform`).
-/// This node is called the root.
+/// The tables of a transform that starts at one node of the tree of polynomials, which the module
+/// `transform` describes. This node is called the root.
 struct Piece {
     /// The factors of the root and of its two children.
     first: [Factors; 3],
@@ -66,7 +66,7 @@ pub struct Scratch {
     b: Vec<Lane>,
 }
 
-/// A prime with the tables for transforms modulo this prime, of M = 2^log2 or 3/2·M points. The
+/// A prime p, with the tables for transforms modulo p of M = 2^log2 points or of 3/2·M points. The
 /// tables take 48·M bytes.
 pub struct Prime {
     field: F50,
@@ -81,7 +81,7 @@ pub struct Prime {
 }
 
 impl Prime {
-    /// Computes the tables for shapes whose [`Shape::log2`] is `log2`, which is at least 5. Returns
+    /// Computes the tables for shapes whose [`Shape::log2`] is `log2`. Requires log2 ≥ 5. Returns
     /// `None` if the field has no root of unity of order 2^(log2 + 1).
     #[must_use]
     pub fn new(field: F50, log2: u32) -> Option<Self> {
@@ -109,9 +109,10 @@ impl Prime {
         self.field
     }
 
-    /// Computes out ← a·b modulo the prime p, or a² if b is `None`, where a and b are polynomials
-    /// whose coefficients are arbitrary words. The results are integers 0 ≤ out_k < p, one for each
-    /// point of the shape.
+    /// Computes the coefficients of a·b modulo the prime p, or of a² if b is `None`, and writes
+    /// them to `out`. The coefficients of a and b are arbitrary 64-bit words. Those of the product
+    /// are integers from 0 to p − 1, one for each point of the shape. All coefficients are in
+    /// ascending order of their degrees.
     ///
     /// If the product has more coefficients than the shape has points, the result is wrong.
     ///
@@ -179,9 +180,9 @@ impl Prime {
     }
 }
 
-/// Returns the number w_j of each node j < 2^log2 of the tree (see `transform`), or 1/w_j if
-/// `inverse` is true. The numbers are of absolute value at most p. Returns `None` if the field has
-/// no root of unity of order 2^(log2 + 1).
+/// Returns the number w_j of each node j < 2^log2 of the tree that the module `transform`
+/// describes, or 1/w_j if `inverse` is true. The absolute values of the numbers are at most p.
+/// Returns `None` if the field has no root of unity of order 2^(log2 + 1).
 fn nodes(field: F50, log2: u32, inverse: bool) -> Option<Vec<f64>> {
     let mut w = vec![1.0];
     for t in 0..log2 {

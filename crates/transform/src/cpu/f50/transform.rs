@@ -2,15 +2,20 @@
 //!
 //! # The tree
 //!
-//! Node j represents polynomials modulo x^L − w_j². As x^L − w² = (x^(L/2) − w)(x^(L/2) + w), its
-//! children are the nodes 2j and 2j + 1, of half the length, if w_(2j)² = w_j and w_(2j+1)² = −w_j.
-//! This holds for w_j = e(t_j), where e(1) = 1 is a full turn and t_j = Σ b_s·2^(−s−2) for j = Σ
-//! b_s·2^s. Node 0 is x^L − 1, and node 2 is x^L − i, because w_1 = i = w_2².
+//! Node j of length L represents the residues of polynomials modulo x^L − w_j². The root is node 0
+//! or node 2. As x^L − w² = (x^(L/2) − w)·(x^(L/2) + w), the children of this node are the nodes 2j
+//! and 2j + 1 of length L/2, if w_(2j)² = w_j and w_(2j+1)² = −w_j.
 //!
-//! A transform goes from a node to its descendants of length one: from the upper half u and the
-//! lower half l of a block it computes l + w·u and l − w·u, with one w for the block. The inverse
-//! is l = (y + z)/2 and u = (y − z)/(2w); the factors 1/2 are applied at the end. Products of
-//! transforms are transforms of products of polynomials, whatever the order of the descendants.
+//! This holds for the following w_j. Let b_s be bit s of j, so that j = Σ b_s·2^s, and let t_j = Σ
+//! b_s·2^(−s−2). For t = a/2^m, let e(t) = ω(m)^a, where ω(m) is the root of unity of order 2^m.
+//! Then w_j = e(t_j). In particular, node 0 represents residues modulo x^L − 1, and node 2 residues
+//! modulo x^L − i, where i = w_1 = w_2² and i² = −1.
+//!
+//! A transform goes from the root to its descendants of length one. From the lower half l and the
+//! upper half u of a block it computes y = l + w·u and z = l − w·u, with the same w for the whole
+//! block. The inverse is l = (y + z)/2 and u = (y − z)/(2w). All factors 1/2 are applied together
+//! at the end. The element-wise product of two transforms is the transform of the product of the
+//! polynomials, whatever the order of the descendants.
 //!
 //! # Lanes
 //!
@@ -19,18 +24,23 @@
 //!
 //! # Bounds
 //!
-//! Bounds are multiples of p, up to some units; see [`F50`] for its own bounds.
+//! All bounds are of absolute values, as multiples of p. Rounding adds a few units to each bound;
+//! they are omitted here. The bounds of single operations are those of [`F50`]. The quarters of a
+//! block are x0, x1, x2 and x3. The factor of a node is w, and the factor of a child is w'.
 //!
 //! *Forward*, two levels at a time: inputs are up to 2. The first quarter x0 is reduced to ½. Then
-//! x0 ± w·x2 is up to ½ + (½ + 2/16) = 1.125, and x1 ± w·x3 up to 2 + 0.625 = 2.625. The product of
-//! x1 ± w·x3 by w' is up to ½ + 2.625/16 < 0.67. So the results are up to 1.79 < 2. A single level
-//! gives ½ + 0.625.
+//! x0 ± w·x2 is up to ½ + (½ + 2/16) = 1.125, and x1 ± w·x3 is up to 2 + 0.625 = 2.625. The product
+//! of x1 ± w·x3 by w' is up to ½ + 2.625/16 < 0.67. So the results are up to 1.125 + 0.67 < 2. A
+//! single level gives ½ + 0.625.
 //!
-//! *Products*: one factor is reduced: |a·b| ≤ (½ + …)·2·p² gives ½ + ¼ and some units < 1.
+//! *Products*: one factor is reduced to ½, so |a·b| is up to ½·2·p² = p². The product mod p is up
+//! to ½ + ¼ < 1.
 //!
-//! *Inverse*: of numbers up to 1, y + z is up to 2 and (y − z)·w up to ½ + 2/16 = 0.625. Two
-//! levels: x0 = s0 + s1 is up to 4 and reduced, x1 = d0 + d1 is up to 1.25 and reduced, (s0 − s1)·w
-//! is up to ½ + 4/16, (d0 − d1)·w up to ½ + 1.25/16: all below 1.
+//! *Inverse*: for inputs up to 1, each sum s = y + z is up to 2, and each product d = (y − z)·w' is
+//! up to ½ + 2/16 = 0.625. Two levels compute s0 and d0 from the first two quarters, and s1 and d1
+//! from the last two. The results are x0 = s0 + s1, up to 4 and then reduced; x1 = d0 + d1, up to
+//! 1.25 and then reduced; (s0 − s1)·w, up to ½ + 4/16; and (d0 − d1)·w, up to ½ + 1.25/16. All four
+//! are below 1.
 
 use multiversion::multiversion;
 use warpint_arith::f50::F50;

@@ -14,16 +14,16 @@ pub struct ColumnPass<'a, V: Lanes> {
     pub shape: Shape,
     /// The tables of transforms of R points, the length of a column.
     pub fft: &'a Fft,
-    /// The factors of the entries of a spectrum: the factor of entry c of group g is at index g·C +
-    /// c. The entries are multiplied by their factors after the forward transforms of the columns,
-    /// or before the inverse transforms.
+    /// The factors of the entries of a spectrum. The factor of entry c of group g is at index
+    /// g·C + c; groups are defined at [`Shape::pitch`]. The entries are multiplied by their factors
+    /// after the forward transforms of the columns, or before the inverse transforms.
     pub factors: &'a [V::Factor],
 }
 
 impl<V: Lanes> ColumnPass<'_, V> {
     /// Transforms W adjacent columns, multiplies them by their factors, and writes them to columns
     /// c to c + W − 1 of a spectrum, in the layout that is described at [`Shape::pitch`]. `column`
-    /// contains the R entries of each column, with column c + i in lane i.
+    /// contains the R entries of each column, with column c + i in lane i, and is overwritten.
     ///
     /// # Safety
     /// No other thread may use columns c to c + W − 1 of the spectrum during the call.
@@ -42,8 +42,9 @@ impl<V: Lanes> ColumnPass<'_, V> {
         }
     }
 
-    /// Multiplies the columns c to c + W − 1 of a spectrum by their factors, and transforms them
-    /// back. Writes the R entries of each column to `column`, with column c + i in lane i.
+    /// Multiplies the columns c to c + W − 1 of a spectrum by their factors, and applies
+    /// [`Fft::inverse`] to each column. Writes the R entries of each column to `column`, with
+    /// column c + i in lane i.
     #[inline(always)]
     pub fn inverse(&self, spectrum: &[V], c: usize, column: &mut [V]) {
         let w = V::WIDTH;

@@ -2,7 +2,7 @@
 //!
 //! N = R·C points are transformed along the columns, multiplied by twiddles, and transformed along
 //! the rows (Bailey 1990, *FFTs in external or hierarchical memory*). Input is in natural order.
-//! The spectrum is not reordered: it stays in the order in which the transforms of the rows write
+//! The spectrum is not reordered: it remains in the order in which the transforms of the rows write
 //! it.
 
 use std::ops::Range;
@@ -15,8 +15,8 @@ use super::shape::Shape;
 use super::shared::Shared;
 use warpint_arith::goldilocks as field;
 
-/// A natural number, read as digits x_j in base 2^bits, where `bits` is from 1 to 32. Digits beyond
-/// the end of the number are 0.
+/// A natural number, given by its limbs and read as digits in base 2^bits, where `bits` is from 1
+/// to 32. Digits beyond the end of the number are 0.
 #[derive(Clone, Copy)]
 pub struct Digits<'a> {
     /// The limbs of the number, the lowest first.
@@ -60,19 +60,23 @@ pub struct Term {
 pub struct Pools<'a> {
     /// The pool that processes several operands, or several sums, at the same time.
     pub across: &'a Pool,
-    /// The pool that processes the ranges of one operand or sum.
+    /// The pool that processes the parts of one operand, or of one sum, at the same time.
     pub within: &'a Pool,
 }
 
 /// The tables for cyclic convolutions of N points.
 pub trait Cyclic: Send + Sync {
-    /// Computes one sum of cyclic convolutions for each entry of `sums`: Σ ± x·y over the terms of
-    /// the entry. The coefficients of a sum are z_j = Σ ± Σ_i x_i·y_{j−i mod N} mod q for 0 ≤ j <
-    /// N, from 0 to q − 1, where q = 2^64 − 2^32 + 1. Calls `finish` with the coefficients of each
-    /// sum, and returns the results.
+    /// Computes a sum z = Σ ± x∗y for each entry of `sums`. The sum is over the terms of the entry,
+    /// and x∗y is the cyclic convolution of two operands. The N coefficients of z are z_j = Σ ± Σ_i
+    /// x_i·y_((j − i) mod N) mod q, where q = 2^64 − 2^32 + 1. They are from 0 to q − 1, and in
+    /// ascending order of j. Calls `finish` with the coefficients of each sum, and returns the
+    /// results of `finish` in the order of `sums`.
     ///
-    /// Every operand must have at most N digits. Cost: one transform for each operand and for each
-    /// sum. The memory is 8·N bytes for each operand, and 16·N bytes for each sum in progress.
+    /// Cost: one transform for each operand and for each sum. The memory is 8·N bytes for each
+    /// operand, and 16·N bytes for each sum in progress.
+    ///
+    /// # Panics
+    /// If an operand has more than N digits, including zero digits at the high end.
     fn sums(
         &self,
         pools: Pools,
@@ -83,7 +87,7 @@ pub trait Cyclic: Send + Sync {
 }
 
 /// Returns the tables for cyclic convolutions of n = 2^k, 3·2^k or 5·2^k points. Returns `None` for
-/// any other n.
+/// any other n, or if the field has no root of unity of order n.
 pub fn cyclic(n: usize) -> Option<Box<dyn Cyclic>> {
     #[cfg(target_arch = "x86_64")]
     if let Some(tables) = Tables::<super::avx2::Four>::new(n) {
@@ -99,16 +103,17 @@ struct Tables<V: Lanes> {
     shape: Shape,
     columns_fft: Fft,
     rows_fft: Fft,
-    /// The factors between the transforms of columns and rows. Lane i of entry g·C + c is
-    /// ω_N^(c·k), where k is the frequency at position g·W + i of a transformed column.
+    /// The factors between the transforms of columns and rows, with W lanes and C columns. Lane i
+    /// of entry g·C + c is ω_N^(c·k), where k is the frequency at position g·W + i of a transformed
+    /// column.
     forward: Vec<V::Factor>,
     /// The inverses of the factors in `forward`, divided by N.
     inverse: Vec<V::Factor>,
 }
 
 impl<V: Lanes> Tables<V> {
-    /// Computes the tables for n points. Returns `None` if the field does not support n points, or
-    /// if the processor lacks the instructions of the lanes.
+    /// Computes the tables for n points. Returns `None` if there is no [`Shape`] for n points, the
+    /// field has no root of unity of order n, or the processor lacks the instructions of the lanes.
     fn new(n: usize) -> Option<Self> {
         let instructions = V::instructions()?;
         let shape = Shape::new(n, V::WIDTH)?;

@@ -237,13 +237,14 @@ table_passes!(
     [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15]
 );
 
-/// Returns the radices of the passes of [`forward_shifts`] for a block of at most 64 points.
+/// Returns the radices of the passes of [`forward_shifts`] for a block of at most 64 points, in the
+/// order of the passes.
 fn shift_radices(block: usize) -> Vec<usize> {
     if block <= 8 { vec![block] } else { vec![block / 8, 8] }
 }
 
-/// Replaces a block of at most 64 points by its forward transform. All products by roots are
-/// shifts.
+/// Replaces a block of 2^k ≤ 64 points by its forward transform, in the order of [`Fft::spectrum`].
+/// All products by roots are shifts.
 #[inline(always)]
 fn forward_shifts<V: Lanes>(x: &mut [V]) {
     match x.len() {
@@ -317,11 +318,12 @@ macro_rules! each_of_eight {
     };
 }
 
-/// Defines the transforms of blocks of 8·radix points: a pass of the given radix with twiddles
-/// ω^(j·m) = 2^(24·j·m/radix), where ω is the root of unity of order 8·radix, then `radix`
-/// transforms of 8 points.
+/// Defines the forward and inverse transforms of blocks of 8·radix points. The forward transform is
+/// a pass of the given radix, followed by `radix` transforms of 8 points. Output m of butterfly j
+/// of the pass is multiplied by the twiddle ω^(j·m) = 2^(24·j·m/radix), where ω is the root of
+/// unity of order 8·radix. The inverse transform does the inverse in reverse order.
 ///
-/// Butterfly j is a call with the constant j, so that the compiler knows its shifts.
+/// Each butterfly is a call with a constant j, so that its shifts are known at compile time.
 macro_rules! shift_passes {
     ($radix:literal, $dft:ident, $forward:ident, $inverse:ident, [$($m:literal),*]) => {
         #[inline(always)]

@@ -2,17 +2,19 @@
 
 use warpint_arith::goldilocks as field;
 
-/// `WIDTH` canonical elements of the field, processed lane by lane.
+/// `WIDTH` elements of the field Z/qZ, q = 2^64 − 2^32 + 1. Operations act on each element
+/// separately.
 ///
-/// An implementation may store the elements in a form of its own. A *factor* is a canonical
-/// multiplicand prepared for [`Lanes::mul`]. Slices passed to a method have `WIDTH` entries.
+/// A *canonical* element is an integer from 0 to q − 1. An implementation may store the elements in
+/// a form of its own. A *factor* is a canonical multiplicand prepared for [`Lanes::mul`]. Slices
+/// passed to a method have `WIDTH` entries.
 pub trait Lanes: Copy + Send + Sync + 'static {
     /// The number W of lanes: a power of two.
     const WIDTH: usize;
     /// W canonical multiplicands, prepared for [`Lanes::mul`].
     type Factor: Copy + Send + Sync;
     /// A proof that this processor has the instructions that this type uses. Elements and factors
-    /// cannot be made without it, so each of them is also a proof.
+    /// cannot be made without this proof, so each element and each factor is also a proof.
     type Instructions: Copy + Send + Sync;
 
     /// Returns the proof that this processor has the instructions. Returns `None` if the processor
@@ -44,8 +46,8 @@ pub trait Lanes: Copy + Send + Sync + 'static {
     fn scale(self, w: u64) -> Self;
     /// Prepares the elements of `self` for use as multiplicands of [`Lanes::mul`].
     fn to_factor(self) -> Self::Factor;
-    /// Returns 2^k·a in each lane by shifts, with a = `self` and 0 ≤ k < 192. It is cheap if k is a
-    /// compile-time constant.
+    /// Returns 2^k·a in each lane by shifts, with a = `self` and 0 ≤ k < 192. The call is cheap if
+    /// k is a compile-time constant.
     fn mul_pow2(self, k: u32) -> Self;
     /// Transposes a matrix of W entries with W lanes each: exchanges lane i of entry j and lane j
     /// of entry i.

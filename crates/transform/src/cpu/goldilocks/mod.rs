@@ -1,13 +1,14 @@
-//! Transforms modulo q = 2^64 − 2^32 + 1 of 2^k, 3·2^k and 5·2^k points (Hérault 2025, §2–4).
-//! Products by roots in transforms of up to 64 points are shifts, because 2 has order 192.
+//! Transforms modulo q = 2^64 − 2^32 + 1 of 2^k, 3·2^k and 5·2^k points (Hérault 2025, §2–4). In
+//! transforms of up to 64 points, products by roots are shifts, because the roots are powers of 2,
+//! which has order 192.
 //!
 //! | file | subject |
 //! |---|---|
-//! | `lanes`, `avx2` | one element, and four side by side |
+//! | `lanes`, `avx2` | operations on one element, and on four elements at a time |
 //! | `butterfly`, `odd`, `fft` | short transforms in registers, the radices 3 and 5, and a whole column or row |
 //! | `shape`, `columns` | N = rows × columns, and the step between columns and rows |
 //! | `cyclic` | convolutions of natural numbers, split into digits |
-//! | `pool`, `shared` | threads, and a slice shared by them |
+//! | `pool`, `shared` | a pool of threads, and a slice that several threads share |
 //!
 //! A caller that must process entries before, between or after the transforms of columns and rows
 //! composes a convolution from [`Shape`], [`ColumnPass`] and [`Fft`]. [`cyclic`](cyclic()) computes

@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-/// The number of ranges into which work is split, for each thread. With several ranges per thread,
-/// other threads can process the ranges of a delayed thread.
+/// The number of ranges per thread into which work is split. With several ranges per thread, other
+/// threads can process the ranges of a delayed thread.
 const RANGES_PER_THREAD: usize = 4;
 
 /// A pool of threads for passes over the entries of transforms.
@@ -47,8 +47,8 @@ impl Pool {
         }
     }
 
-    /// Runs `work` on one of the threads of the pool, and returns its result. From this thread,
-    /// further jobs on the pool start quickly.
+    /// Runs `work` on one of the threads of the pool, and returns its result. Calls of the pool's
+    /// other methods within `work` start quickly, because they are made on a thread of the pool.
     pub fn run<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
         match &self.threads {
             None => work(),

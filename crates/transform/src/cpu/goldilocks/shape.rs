@@ -1,4 +1,4 @@
-//! The division of the N words of a transform into rows and columns.
+//! The division of the N points of a transform into rows and columns.
 
 use super::odd::OddPass;
 
@@ -11,23 +11,23 @@ const TILE: usize = 8;
 /// sets.
 const PAD: usize = 16;
 
-/// The division of N = R·C words into R rows and C columns: word r·C + c is in row r and column c.
+/// The division of N = R·C points into R rows and C columns: point r·C + c is in row r, column c.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shape {
-    /// R = 2^a, 3·2^a or 5·2^a, the length of a column.
+    /// The number R of rows, which is the length of a column: 2^a, 3·2^a or 5·2^a.
     pub rows: usize,
-    /// C, a power of two, the length of a row.
+    /// The number C of columns, which is the length of a row: a power of two.
     pub columns: usize,
 }
 
 impl Shape {
-    /// Returns the shape for N = `n` words, N = 2^k, 3·2^k or 5·2^k, and W = `width` lanes. Returns
-    /// `None` for any other n, or if n is too small to fill the lanes.
+    /// Returns the shape for N = `n` points and W = `width` lanes, where N = 2^k, 3·2^k or 5·2^k.
+    /// Returns `None` for any other n, or if n is too small to fill the lanes.
     ///
     /// W adjacent columns, and W adjacent rows, are transformed side by side, so W divides both R
     /// and C. Rows and columns fit in the first-level cache where possible. Lengths that use blocks
-    /// of 64 points are preferred, because these need no multiplications. Apart from this, the
-    /// length of a row is close to that of a column.
+    /// of 64 points are preferred, because a transform of such a block needs no multiplications.
+    /// Apart from this, the length of a row is close to that of a column.
     #[must_use]
     pub fn new(n: usize, width: usize) -> Option<Self> {
         let odd = OddPass::radix_of(n);

@@ -2,11 +2,11 @@
 //!
 //! The transforms are X_i = Σ_j x_j·ω^(ij) modulo each of S primes, for N = 2^m points and a batch
 //! of vectors. A transform of up to 2^12 points is one pass over memory. A longer transform, of up
-//! to 2^24 points, takes two passes: the first transforms columns of 2^(m − 12) points and
-//! multiplies by powers of ω, and the second transforms rows of 2^12 points (Gentleman and Sande
-//! 1966; Bailey 1990, *FFTs in external or hierarchical memory*). The cyclic convolution of such a
-//! long vector with a fixed vector, given by its spectrum, takes only three passes, because a
-//! single pass over the rows transforms them, multiplies by the spectrum, and transforms back.
+//! to 2^24 points, takes two passes (Gentleman and Sande 1966; Bailey 1990, *FFTs in external or
+//! hierarchical memory*). The first pass transforms columns of 2^(m − 12) points and multiplies by
+//! powers of ω. The second pass transforms rows of 2^12 points. A cyclic convolution of such a long
+//! vector takes only three passes if the other vector is given by its spectrum. A single pass over
+//! the rows transforms them, multiplies by the spectrum, and transforms back.
 //!
 //! # Layout
 //! Residues are of type `f64`. Element i of vector b modulo prime s is at s·stride + b·N + i, where
@@ -136,7 +136,7 @@ impl Ntt50 {
         Self::with_rows(device, fields, log2, batch, MOST_ROW)
     }
 
-    /// Plans the transforms of [`Self::new`], but with rows of at most 2^most points.
+    /// Plans the same transforms as [`Self::new`], but with rows of at most 2^most points.
     fn with_rows(
         device: &Device,
         fields: &[F50],
@@ -201,7 +201,8 @@ impl Ntt50 {
         &self.fields
     }
 
-    /// Returns the number of elements of memory for each prime: batch·N, rounded up to whole tiles.
+    /// Returns the distance between the residues of two consecutive primes, in elements: batch·N,
+    /// rounded up to a multiple of the number of points of a tile.
     #[must_use]
     pub fn stride(&self) -> usize {
         self.stride
@@ -214,7 +215,7 @@ impl Ntt50 {
         &self.constants
     }
 
-    /// Replaces each vector x by its transform divided by N, X_i/N mod p, from 0 to p − 1. The
+    /// Replaces each vector x by its transform divided by N: X_i/N mod p, from 0 to p − 1. The
     /// result is a spectrum for [`Self::multiply`].
     ///
     /// # Errors
@@ -243,10 +244,11 @@ impl Ntt50 {
         }
     }
 
-    /// Replaces each vector x of `data` by its cyclic convolution with a vector that is given by
-    /// its [`Self::spectrum`]. Results are from 0 to p − 1. `spectrum` has as many vectors as
-    /// `data`, or only n = max(1, 2^11/N) vectors. In this case, vector b of `data` is convolved
-    /// with vector b mod n of `spectrum`.
+    /// Replaces each vector of `data` by its cyclic convolution with a vector that is given by its
+    /// spectrum, the result of [`Self::spectrum`]. Results are from 0 to p − 1.
+    ///
+    /// `spectrum` has as many vectors as `data`, or exactly n = max(1, 2^11/N) vectors. In the
+    /// second case, vector b of `data` is convolved with vector b mod n of `spectrum`.
     ///
     /// Cost: one pass over memory for up to 2^12 points, three passes for more.
     ///
@@ -292,8 +294,8 @@ impl Ntt50 {
         Ok(unsafe { self.order.launch(launch, &args) }?)
     }
 
-    /// Transforms the columns, forward or inverse according to `tables`. Does nothing if a
-    /// transform is one row.
+    /// Transforms the columns. `tables` determines whether the transform is forward or inverse.
+    /// Does nothing if a transform consists of a single row.
     fn columns(&self, tables: &Tables, data: Cells<'_, f64>) -> Result<(), Ntt50Error> {
         has("residues", data.len(), self.size())?;
         let Some(columns) = &tables.columns else { return Ok(()) };
@@ -314,8 +316,8 @@ impl Ntt50 {
     }
 
     /// Transforms the rows by the kernel `what`. `spectrum` has `spectrum_stride` elements for each
-    /// prime; only [`Rows::Multiply`] reads it. `scale` contains one factor for each prime, by
-    /// which the other two kernels multiply.
+    /// prime; only [`Rows::Multiply`] reads it. `scale` contains one factor for each prime.
+    /// [`Rows::Forward`] and [`Rows::Inverse`] multiply their results by this factor.
     ///
     /// # Panics
     /// If `spectrum` is shorter than `spectrum_stride` for each prime, or there are fewer factors

@@ -6,7 +6,7 @@ use super::super::HEADERS;
 use super::tables::rounds;
 
 /// The kind of a kernel for rows: forward transforms, inverse transforms, or cyclic convolutions
-/// with the vector of a given spectrum.
+/// with vectors that are given by their spectra.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Rows {
     Forward,
@@ -18,7 +18,7 @@ pub(super) enum Rows {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Shape {
     /// A kernel of kind `what` for rows, which are contiguous lines of 2^stages points. `whole` is
-    /// true if a row is a whole transform.
+    /// true if a transform consists of a single row.
     Rows { what: Rows, stages: u32, whole: bool },
     /// A kernel for columns of 2^stages points, which transforms 2^inner adjacent columns per tile.
     /// A row has 2^row points.
@@ -28,7 +28,7 @@ pub(super) enum Shape {
 /// The base-2 logarithm of the smallest number of points of a tile of rows.
 const LEAST_TILE: u32 = 11;
 
-/// The bound of input elements x, in units of p/64: |x| ≤ BEGIN/64·p for the prime p. For inverse
+/// The bound of input elements x, in units of p/64, for the prime p: |x| ≤ BEGIN·p/64. For inverse
 /// column transforms the bound is twice as large.
 const BEGIN: u32 = 64;
 
@@ -38,9 +38,12 @@ pub(super) fn row_tile(stages: u32) -> u32 {
 }
 
 /// Returns the base-2 logarithm of the number of adjacent columns in a tile, for columns of
-/// 2^stages points and rows of 2^row points. If the shared memory and the length of a row suffice,
-/// a tile contains at least 64 contiguous bytes of each row for columns of at most 2^11 points, and
-/// 32 bytes for columns of 2^12 points.
+/// 2^stages points and rows of 2^row points.
+///
+/// If the shared memory of a block and the length of a row suffice, a tile contains at least 64
+/// contiguous bytes of each row for columns of at most 2^11 points. For columns of 2^12 points, it
+/// contains 32 contiguous bytes of each row. `shared_memory` is the number of bytes of shared
+/// memory of a block.
 pub(super) fn neighbours(stages: u32, row: u32, shared_memory: u32) -> u32 {
     let wanted = (stages + 3).clamp(12, 14);
     let fits = (0..=wanted).rev().find(|&log2| tile_bytes(log2) <= shared_memory).unwrap_or(0);
@@ -52,9 +55,9 @@ fn tile_bytes(log2: u32) -> u32 {
     (points + points / 16) * size_of::<f64>() as u32
 }
 
-/// Returns the number of low bits of an exponent that are the index of an entry of the first of two
-/// tables. The other bits are the index of an entry of the second table. The product of the two
-/// entries is a power of ω, the root of unity of order 2^log2, with this exponent.
+/// Returns the number b of exponent bits that index the first of two tables of powers of ω, the
+/// root of unity of order 2^log2. The power with the exponent e is the product of entry e mod 2^b
+/// of the first table and entry ⌊e/2^b⌋ of the second table.
 pub(super) fn low_bits(log2: u32) -> u32 {
     log2.div_ceil(2)
 }

@@ -4,7 +4,7 @@ use rayon::prelude::*;
 use warpint_arith::f50::F50;
 
 /// Returns the roots of unity ω(0), …, ω(log2), or their inverses if `inverse` is true, where ω(m)
-/// has order 2^m. All are of absolute value at most p. Returns `None` if the field has no root of
+/// has order 2^m. The absolute values are at most p. Returns `None` if the field has no root of
 /// order 2^log2.
 pub(super) fn roots(field: F50, log2: u32, inverse: bool) -> Option<Vec<f64>> {
     let mut root = field.root_of_unity(log2)?;
@@ -20,8 +20,9 @@ pub(super) fn roots(field: F50, log2: u32, inverse: bool) -> Option<Vec<f64>> {
     Some(all)
 }
 
-/// Returns the number of stages of each round for a line of 2^stages points. The last round has
-/// four stages; if there are fewer than four stages in all, there is only one round.
+/// Returns the number of stages of each round for a line of 2^stages points. A round is a sequence
+/// of stages without an exchange of points between threads. The last round has four stages. If
+/// there are fewer than four stages in all, there is only one round.
 pub(super) fn rounds(stages: u32) -> Vec<u32> {
     let last = stages.min(4);
     let others = (stages - last).div_ceil(4);
@@ -31,8 +32,8 @@ pub(super) fn rounds(stages: u32) -> Vec<u32> {
     rounds
 }
 
-/// Returns 2^stages factors for each prime, computed from its roots of unity, in the layout of the
-/// table of roots of `f50_tile.cuh`.
+/// Returns 2^stages factors for each prime, in the layout of the table of roots that `f50_tile.cuh`
+/// describes. `roots` contains the result of [`roots`] for each prime.
 pub(super) fn line(fields: &[F50], roots: &[Vec<f64>], stages: u32) -> Vec<[f64; 2]> {
     let one = |(&field, roots): (&F50, &Vec<f64>)| {
         // The w of block c in reversed order: w(c + 2^t) = w(c)·ω(t + 2).

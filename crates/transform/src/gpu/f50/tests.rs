@@ -27,7 +27,8 @@ fn integers(field: F50, x: &[f64]) -> Vec<u64> {
     x.iter().map(|&x| field.to_u64(x)).collect()
 }
 
-/// Returns Σ_j x_j·point^j mod p by Horner's rule. For point = ω^i this is output i of a transform.
+/// Returns Σ_j x_j·point^j mod p by Horner's rule. For point = ω^i, the result is output i of a
+/// transform.
 fn evaluate(x: &[u64], point: u64, p: u64) -> u64 {
     x.iter().rev().fold(0, |sum, &x| (mul_mod(sum, point, p) + x) % p)
 }

@@ -8,8 +8,8 @@ use super::shape::has_spectra;
 use super::twiddles::{Pass, Twiddles};
 use crate::Plan;
 
-/// The passes of a plan without their products by twiddles. Their result is not a transform. They
-/// take the time that a transform takes for its sums, rotations and memory accesses.
+/// The passes of a plan without their products by twiddles. Their result is not a transform. Their
+/// time is the time of the sums, rotations and memory accesses of a transform.
 #[derive(Debug)]
 pub struct Butterflies<'a> {
     plan: &'a GfnFft,
@@ -17,10 +17,10 @@ pub struct Butterflies<'a> {
 }
 
 impl Butterflies<'_> {
-    /// Submits the passes to the device. The first pass reads x, and the last writes `out`.
+    /// Submits the passes to the device. The first pass reads x, and the last pass writes `out`.
     ///
     /// # Errors
-    /// A vector does not have the plan's length, or the device fails.
+    /// A buffer does not have the plan's length, or the device fails.
     pub fn run(&self, x: &Buffer<u64>, out: &mut Buffer<u64>) -> Result<(), GfnFftError> {
         self.plan.run(&self.passes, None, x, out)
     }
@@ -42,17 +42,17 @@ impl GfnFft {
         Ok(Butterflies { plan: self, passes })
     }
 
-    /// Returns the number of bytes that a forward transform reads and writes: each pass reads and
-    /// writes all vectors, and each table of twiddles is counted once.
+    /// Returns the number of bytes that a forward transform of a batch reads and writes. Each pass
+    /// reads and writes all vectors. Each table of twiddles is counted once.
     #[must_use]
     pub fn traffic(&self) -> u64 {
         let tables: usize = self.twiddles().map(|twiddles| twiddles.table.len()).sum();
         8 * (2 * self.passes() as u64 * self.size() as u64 + tables as u64)
     }
 
-    /// Returns the number of products of two digits in a forward transform: k² for each product of
-    /// an element by a twiddle. Returns `None` if products of elements are computed by transforms
-    /// of the digits.
+    /// Returns the number of products of two digits in a forward transform of a batch: k² for each
+    /// product of an element by a twiddle. Returns `None` if the plan computes products of elements
+    /// by transforms of their digits, which is the case for k > 16.
     #[must_use]
     pub fn digit_products(&self) -> Option<u64> {
         let twiddled = self.twiddles().count() as u64;

@@ -1,19 +1,20 @@
 //! Transforms over Z/pZ, p = r^k + 1 (Chen et al. 2018), on a device.
 //!
-//! A transform of N elements consists of several passes over memory. In shared memory, each pass
-//! computes transforms of at most 2k points. The roots of unity of these transforms are powers of
-//! r. Between two passes, every element is multiplied by a twiddle as it is read. The device
-//! computes the table of twiddles from two short tables. Passes are those of Stockham's algorithm:
-//! input and output are in natural order, without separate passes that reorder elements. During a
-//! pass a digit is a sum of 96 bits. Carries are propagated once per pass, when the digits are
-//! written.
+//! A transform of N elements consists of several passes over memory. Each pass computes transforms
+//! of at most 2k points in shared memory. The roots of unity of these short transforms are powers
+//! of r. Each pass except the first multiplies every element by a twiddle when it reads the
+//! element. The device computes the table of twiddles from two short tables. Passes are those of
+//! Stockham's algorithm: input and output are in natural order, without separate passes that
+//! reorder elements. During a pass a digit is a sum of 96 bits. Carries are propagated once per
+//! pass, when the digits are written.
 //!
-//! Cost: ⌈log N / log 2k⌉ passes; for k = 64 and 128, 2k is replaced by 64 and 32, because tiles of
-//! 2k points would be too large. Each pass has N·16k bytes of memory traffic. Each pass except the
-//! first multiplies N elements by twiddles. For k ≤ 16, a product of elements is k² products of
-//! digits, each of four products of 32-bit words. For k ≥ 32, it is a negacyclic convolution of
-//! digits by transforms modulo three primes of 47 bits. Memory: N elements for the passes, and
-//! slightly more than N elements for twiddles. For k ≥ 32, twiddles take three times this memory.
+//! Cost: ⌈log N / log P⌉ passes, where P is the largest number of points of a short transform. P is
+//! 2k, but 64 for k = 64 and 32 for k = 128, because larger tiles would not fit in shared memory.
+//! Each pass has N·16k bytes of memory traffic. Each pass except the first multiplies N elements by
+//! twiddles. For k ≤ 16, a product of elements is k² products of digits, each of four products of
+//! 32-bit words. For k ≥ 32, it is a negacyclic convolution of digits by transforms modulo three
+//! primes of 47 bits. Memory: N elements for the passes, and slightly more than N elements for
+//! twiddles. For k ≥ 32, twiddles take three times this memory.
 
 mod costs;
 mod plan;
@@ -36,8 +37,9 @@ use shape::Tile;
 const LEAST_W: u32 = 56;
 
 /// Returns the sources of all shipped kernels of this module, for devices whose blocks have
-/// `shared_memory` bytes of shared memory. For each known prime, there are kernels for passes over
-/// long vectors: passes with the largest number of points, and passes with fewer points.
+/// `shared_memory` bytes of shared memory. For each known prime, the sources include kernels for
+/// two kinds of passes over long vectors: passes with the largest number of points, and passes with
+/// half this number.
 pub(super) fn sources(shared_memory: u32) -> Vec<Source> {
     let of_prime = |form: &Form| {
         let most = shape::most_log_points(*form, shared_memory);

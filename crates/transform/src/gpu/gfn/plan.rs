@@ -13,11 +13,11 @@ use crate::Plan;
 use crate::gpu::WrongLength;
 use crate::gpu::vectors::{copied, fits, levels_of_passes};
 
-/// The reason why a [`GfnFft`] cannot be created, or why an operation of it failed.
+/// The reason why a [`GfnFft`] cannot be created, or why one of its operations failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum GfnFftError {
-    /// The field has no root of unity of order 2^`log2`, or `log2` is above 40.
+    /// The field has no root of unity of order 2^`log2`.
     #[error(
         "Z/pZ, p = {form}, has no known root of unity of order 2^{log2}: transforms have at most 2^{most} elements"
     )]
@@ -26,7 +26,7 @@ pub enum GfnFftError {
         form: Form,
         /// The base-2 logarithm of the requested transform length.
         log2: u32,
-        /// The base-2 logarithm of the largest possible transform length.
+        /// The base-2 logarithm of the largest order 2^m ≤ 2^40 of a root of unity in the field.
         most: u32,
     },
     /// The kernels do not support the radix r of the form stored here.
@@ -45,7 +45,7 @@ pub enum GfnFftError {
         /// The base-2 logarithm of the length of each transform.
         log2: u32,
     },
-    /// A vector does not have the length that the plan requires.
+    /// A buffer does not have the length that the plan requires.
     #[error(transparent)]
     Words(#[from] WrongLength),
     /// The number r^k + 1 of the form is not prime, so there is no field Z/(r^k + 1)Z.
@@ -55,7 +55,7 @@ pub enum GfnFftError {
     /// fields.
     #[error("internal error: the small primes do not have fields")]
     SmallFields,
-    /// An operation of the device failed, or the device has not enough memory.
+    /// An operation of the device failed, or the device does not have enough memory.
     #[error(transparent)]
     Device(#[from] DeviceError),
 }
@@ -79,13 +79,13 @@ impl GfnFftError {
 /// A plan of transforms of one length N over the field of one [`Form`] of k digits in radix r, on
 /// one device. `batch` transforms are computed at a time.
 ///
-/// A vector has `batch·N` elements in limb-major order: digit d of element j is at `d·batch·N + j`.
-/// All digits of an element are below r, except in the element r^k, whose top digit is r and whose
-/// other digits are 0. This is not checked; for other digits the results are meaningless. The costs
-/// are described in the module.
+/// A buffer contains the `batch·N` elements of a batch in limb-major order: digit d of element j is
+/// at `d·batch·N + j`. All digits of an element are below r, except in the element r^k, whose top
+/// digit is r and whose other digits are 0. The digits are not checked; for other digits the
+/// results are meaningless. The module describes the costs.
 ///
 /// [`Plan::convolve`] overwrites its second factor. The first convolution allocates memory for a
-/// vector, which the plan reuses for all further convolutions.
+/// batch, which the plan reuses for all further convolutions.
 #[derive(Debug)]
 pub struct GfnFft {
     pub(super) device: Device,
@@ -99,11 +99,11 @@ pub struct GfnFft {
     /// The roots of unity modulo three primes, for the transforms of digits in products of
     /// elements. Empty if k ≤ 16.
     roots: Arc<Buffer<[f64; 2]>>,
-    /// The vector to which every second pass writes. A thread that launches the passes of a
-    /// transform locks this vector until all passes are launched.
+    /// The buffer to which every second pass writes. A thread that launches the passes of a
+    /// transform locks this buffer until all passes are launched.
     scratch: Mutex<Buffer<u64>>,
-    /// The memory for one transform, which convolutions need. The first convolution allocates it;
-    /// until then it is `None`.
+    /// The memory for the transforms of a batch, which convolutions need. It is `None` until the
+    /// first convolution allocates it.
     spectrum: Mutex<Option<Buffer<u64>>>,
 }
 
@@ -111,12 +111,14 @@ impl GfnFft {
     /// Plans transforms of N = 2^`log2` elements, `batch` at a time. Compiles the kernels, or loads
     /// them from the cache, and computes the twiddles.
     ///
+    /// The plan needs memory for a batch and for the twiddles. The twiddles take N + N/2k + …
+    /// elements, and three times this memory for k ≥ 32. The computation of the twiddles
+    /// temporarily needs further memory.
+    ///
     /// # Errors
     /// r^k + 1 is not a prime, or its field has no root of unity of order N. The radix r = 2^w ±
     /// 2^u has w below 56. The batch has no transform or more than 65,535 transforms, or N is above
-    /// 2^30. The device cannot compile the kernels, or has not enough memory. The plan needs memory
-    /// for one vector and for the twiddles. The twiddles take N + N/2k + … elements, and three
-    /// times this for k ≥ 32. While twiddles are computed, additional memory is needed for them.
+    /// 2^30. The device cannot compile the kernels, or does not have enough memory.
     pub fn new(device: &Device, form: Form, log2: u32, batch: usize) -> Result<Self, GfnFftError> {
         if !(LEAST_W..=64).contains(&form.w()) {
             return Err(GfnFftError::Radix(form));
@@ -172,10 +174,10 @@ impl GfnFft {
         self.passes.len()
     }
 
-    /// Computes a_j ← a_j·b_j for all elements j of two vectors.
+    /// Computes a_j ← a_j·b_j for all elements j of two batches.
     ///
     /// # Errors
-    /// A vector does not have the plan's length, or the device fails.
+    /// A buffer does not have the plan's length, or the device fails.
     pub fn multiply(&self, a: &mut Buffer<u64>, b: &Buffer<u64>) -> Result<(), GfnFftError> {
         fits(a, self.size())?;
         fits(b, self.size())?;
@@ -201,8 +203,8 @@ impl GfnFft {
         self.run(&self.passes, last, x, out)
     }
 
-    /// Runs all passes, from x to `out`. If `last_back` is given, it replaces the last pass, and
-    /// the result is the inverse transform.
+    /// Runs all passes. The first pass reads x, and the last pass writes `out`. If `last_back` is
+    /// given, it replaces the last pass, and the result is the inverse transform.
     pub(super) fn run(
         &self,
         passes: &[Pass],
@@ -226,11 +228,12 @@ impl GfnFft {
         Ok(())
     }
 
-    /// Launches a pass that reads the vector `from` and writes the vector `to`. If `reflected` is
+    /// Launches a pass that reads the buffer `from` and writes the buffer `to`. If `reflected` is
     /// true, output j of each transform is written to index −j mod N.
     ///
     /// # Panics
-    /// If both vectors are the same, or a vector does not have the length that the plan requires.
+    /// If `from` and `to` are the same buffer, or one of them does not have the length that the
+    /// plan requires.
     pub(super) fn launch(
         &self,
         pass: &Pass,
@@ -277,7 +280,7 @@ impl Plan for GfnFft {
         self.batch
     }
 
-    /// Returns the number of words of a vector: batch·N·k.
+    /// Returns the number of words of a batch: batch·N·k.
     fn size(&self) -> usize {
         (self.batch * self.form.digits()) << self.log2
     }

@@ -1,4 +1,5 @@
-//! The constants and tables of roots for products of elements by `gfn_residues.cuh`.
+//! The constants and tables of roots for `gfn_residues.cuh`, which multiplies elements by
+//! transforms of their digits.
 
 use warpint_arith::f50::{F50, Factor, NARROW};
 use warpint_device::Source;
@@ -21,8 +22,8 @@ fn list(items: impl IntoIterator<Item = String>) -> String {
     format!("{{{}}}", items.into_iter().collect::<Vec<_>>().join(","))
 }
 
-/// Defines the constants FIELDS, MIXED, OFFSET and SCALE of a kernel's source for elements of k
-/// digits, and returns the source.
+/// Defines the constants FIELDS, MIXED, OFFSET and SCALE in a kernel's source, for elements of k
+/// digits, and returns the source. The kernels describe these constants.
 pub(super) fn constants(source: Source, k: usize) -> Result<Source, GfnFftError> {
     let [a, b, c] = fields()?;
     let of = |field: &F50, x: f64| pair(field.factor(x).constants());
@@ -46,9 +47,9 @@ pub(super) fn constants(source: Source, k: usize) -> Result<Source, GfnFftError>
         .define("OFFSET", list(offset)))
 }
 
-/// Returns the factors w of all nodes of the tree of T^k + 1 that `gfn_residues.cuh` describes,
-/// followed by their inverses, for one prime after another. There is no node 0; the entries at
-/// index 0 are 1.
+/// Returns the factors w of all nodes of the tree of T^k + 1 that `gfn_residues.cuh` describes. For
+/// each prime in turn, the result contains k factors and then their k inverses. There is no node 0;
+/// the entries at index 0 are 1.
 pub(super) fn roots(k: usize) -> Result<Vec<[f64; 2]>, GfnFftError> {
     let mut all = Vec::with_capacity(6 * k);
     // w = ψ^e for the node of T^(2h) − w², ψ of order 2k; −1 is ψ^k.

@@ -6,7 +6,8 @@ use warpint_device::{Launch, Source, common};
 use super::plan::GfnFftError;
 use super::residues;
 
-/// The number of digits of a product that one thread computes, if several threads share a product.
+/// The number of digits of a product that one thread computes if several threads share a product,
+/// which is the case for k > 16.
 const BLOCK: usize = 8;
 
 /// The largest k for which one thread computes all k digits of a product.
@@ -21,11 +22,11 @@ const HEADERS: &[(&str, &str)] = &[
     ("gfn_residues.cuh", include_str!("../../../kernels/gfn_residues.cuh")),
 ];
 
-/// The number of threads of a block that transforms digits.
+/// The number of threads of a block of the kernel that transforms the digits of elements.
 pub(super) const SPECTRA_THREADS: usize = 128;
 
-/// Returns whether twiddles are stored as transforms of their digits, instead of as digits. The
-/// result is true for k > 16.
+/// Returns whether twiddles are stored as transforms of their digits. The result is true for k
+/// > 16. Otherwise twiddles are stored as digits.
 pub(super) fn has_spectra(form: Form) -> bool {
     form.digits() > ALONE
 }
@@ -54,21 +55,22 @@ fn described(source: Source, form: Form) -> Source {
         .define("RECIPROCAL", (1u128 << (form.w() + 28)) / u128::from(form.radix()))
 }
 
-/// The constants of a kernel whose blocks process tiles: a tile consists of 2^`log_points` points
-/// of each of 2^`log_columns` columns.
+/// The constants of a kernel whose blocks process tiles. A tile consists of 2^`log_columns` columns
+/// with 2^`log_points` points each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Tile {
     pub(super) form: Form,
     pub(super) log_points: u32,
     pub(super) log_columns: u32,
     threads: usize,
-    /// The number of blocks per multiprocessor for which the registers must suffice.
+    /// The number of blocks that must fit on a multiprocessor at the same time. The compiler limits
+    /// the registers of a thread accordingly.
     min_blocks: usize,
 }
 
 /// Returns the base-2 logarithm of the largest number of points of a pass. A pass has at most 2k
-/// points, because the roots of unity must be powers of r, and its tiles must fit in the shared
-/// memory of a block.
+/// points, because its roots of unity must be powers of r. The tiles of the pass must fit in
+/// `shared_memory`, the number of bytes of shared memory of a block.
 pub(super) fn most_log_points(form: Form, shared_memory: u32) -> u32 {
     let most = match form.digits() {
         64 => 6,
@@ -80,9 +82,9 @@ pub(super) fn most_log_points(form: Form, shared_memory: u32) -> u32 {
 }
 
 impl Tile {
-    /// Returns the tile for passes of 2^`log_points` points over 2^`log_all` columns in all.
-    /// `multiprocessors` is the number of multiprocessors of the device, and `shared_memory` the
-    /// number of bytes of shared memory of a block.
+    /// Returns the tile for passes of 2^`log_points` points over 2^`log_all` columns in all. The
+    /// device has the given number of multiprocessors, and `shared_memory` is the number of bytes
+    /// of shared memory of a block.
     pub(super) fn of_pass(
         form: Form,
         log_points: u32,

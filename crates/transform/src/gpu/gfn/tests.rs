@@ -89,8 +89,8 @@ fn lengths_of_every_kind() {
     }
 }
 
-/// Tests forms with the largest radix, with the smallest supported exponent w, with exponents w and
-/// u close to each other, and with few roots of unity.
+/// Tests forms of several kinds: with the largest radix, with the smallest supported exponent w of
+/// r = 2^w ± 2^u, with exponents w and u close to each other, and with few roots of unity.
 #[test]
 fn primes_of_ones_own() {
     let largest = Form::minus(64, 1, 8).unwrap();

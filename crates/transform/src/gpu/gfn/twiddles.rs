@@ -1,4 +1,5 @@
-//! Passes and their twiddles. Short tables are computed on the host, long tables on the device.
+//! The passes of a plan and their twiddles. Short tables are computed on the host, long tables on
+//! the device.
 
 use std::sync::Arc;
 
@@ -13,8 +14,8 @@ use super::residues;
 use super::shape::{SPECTRA_THREADS, Tile, has_spectra, spectra, team};
 use crate::gpu::layout::limb_major;
 
-/// The table of twiddles of a pass, stored as digits or as transforms of digits. Element j of a
-/// vector is multiplied by twiddle j >> `log_run`.
+/// The table of twiddles of a pass, stored as digits or as transforms of digits. Element j of each
+/// transform is multiplied by twiddle j >> `log_run`.
 #[derive(Debug)]
 pub(super) struct Twiddles {
     pub(super) table: Buffer<u64>,
@@ -31,9 +32,9 @@ pub(super) struct Pass {
     pub(super) twiddles: Option<Twiddles>,
 }
 
-/// Two short tables, computed on the host, whose products are all powers of ω, the root of unity of
-/// order N: ω^e = high[e >> `log_low`]·low[e mod 2^`log_low`] for e < N. Both tables are
-/// limb-major.
+/// Two short tables, `low` and `high`, from which the device computes all powers of ω, the root of
+/// unity of order N: ω^e = high[e >> `log_low`]·low[e mod 2^`log_low`] for e < N. The host computes
+/// both tables, in limb-major order.
 pub(super) struct ShortTables {
     log_low: u32,
     log_high: u32,
@@ -67,7 +68,7 @@ impl ShortTables {
     }
 }
 
-/// Creates the passes of a plan and computes their twiddles, from the short tables.
+/// Creates the passes of a plan and computes their twiddles from the short tables.
 pub(super) struct Maker<'a> {
     device: &'a Device,
     form: Form,
@@ -113,10 +114,11 @@ impl<'a> Maker<'a> {
         self.device.program(source)?.kernel(name, tile.shared_bytes())
     }
 
-    /// Returns the twiddles by which elements are multiplied after a pass of 2^`stages` points. Let
-    /// s = 2^`log_run` be the product of the numbers of points of all earlier passes. Entry i +
-    /// 2^`stages`·l is ω^(i·l·s) for i < 2^`stages`, where ω is the root of unity of order N. If
-    /// `back` is true, every entry is divided by N.
+    /// Returns the twiddles between a pass of 2^`stages` points and the next pass.
+    ///
+    /// Let s = 2^`log_run` be the product of the numbers of points of all passes before this pass,
+    /// and let ω be the root of unity of order N. Entry i + 2^`stages`·l is ω^(i·l·s) for
+    /// i < 2^`stages`. If `back` is true, every entry is divided by N.
     pub(super) fn twiddles(
         &self,
         log_run: u32,
@@ -142,8 +144,8 @@ impl<'a> Maker<'a> {
         Ok(Twiddles { table, log_entries, log_run })
     }
 
-    /// Returns the transforms of the digits of `count` elements modulo three primes, which are
-    /// three values for each digit.
+    /// Returns the transforms of the digits of `count` elements modulo three primes. The result has
+    /// three values of type `f64`, stored as words, for each digit.
     fn spectra(&self, elements: &Buffer<u64>, count: u64) -> Result<Buffer<u64>, GfnFftError> {
         let kernel = self.device.program(&spectra(self.form)?)?.kernel("spectra", 0)?;
         let threads = count * team(self.form.digits()) as u64;

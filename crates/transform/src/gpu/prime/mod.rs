@@ -3,19 +3,19 @@
 //! A transform consists of several passes over memory. Each pass computes transforms of 2^a points
 //! in shared memory, and then multiplies by twiddles. The device computes the table of twiddles
 //! from two short tables. Passes are those of Stockham's algorithm: input and output are in natural
-//! order, without separate passes that reorder elements. Factors are in Montgomery form, elements
-//! are not; the Montgomery product of a factor and an element is an element.
+//! order, without separate passes that reorder elements. Factors from tables are in Montgomery
+//! form, and elements are not. So the Montgomery product of a factor and an element is an element.
 //!
-//! Elements of up to 1,024 bits are in registers, larger elements in the local memory of a thread,
-//! which is much slower. If the top bit of the highest 64-bit word of the modulus is set, kernels
-//! compute with two limbs of 32 bits more.
+//! Elements of up to 1,024 bits are in registers. Larger elements are in the local memory of a
+//! thread, which is much slower. If the top bit of the highest 64-bit word of the modulus is set,
+//! kernels compute with two additional limbs of 32 bits.
 //!
-//! Cost: N/2·(log2(N) − passes) products within the passes, and N products between two passes. A
-//! product of n limbs takes 2n² + n multiply-adds of 32 by 32 bits. A multiprocessor executes at
-//! most 64 multiply-adds per clock. For n = 8 and N = 2^20, there are 11 million products of 136
-//! multiply-adds each, which take 0.1 ms on 132 multiprocessors at 1.7 GHz. Memory traffic is
-//! 2·32·N bytes per pass, which takes 0.05 ms in all passes. A plan needs memory for a vector and
-//! for N/2 factors.
+//! Cost: with P passes, N/2·(log2(N) − P) products within the passes, and N products between any
+//! two consecutive passes. A product of n 32-bit limbs takes 2n² + n multiply-adds of 32 by 32
+//! bits. A multiprocessor executes at most 64 multiply-adds per clock. For n = 8 and N = 2^20,
+//! there are 11 million products of 136 multiply-adds each, which take 0.1 ms on 132
+//! multiprocessors at 1.7 GHz. The memory traffic of these elements of 32 bytes is 2·32·N bytes per
+//! pass, which takes 0.05 ms in all passes. A plan needs memory for a batch and for N/2 factors.
 
 mod plan;
 mod shape;

@@ -11,7 +11,7 @@ use crate::Plan;
 use crate::gpu::WrongLength;
 use crate::gpu::vectors::{copied, fits, levels_of_passes};
 
-/// The reason why a [`PrimeFft`] cannot be created, or why an operation of it failed.
+/// The reason why a [`PrimeFft`] cannot be created, or why one of its operations failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PrimeFftError {
@@ -35,10 +35,10 @@ pub enum PrimeFftError {
         /// The base-2 logarithm of the length of each transform.
         log2: u32,
     },
-    /// A vector does not have the length that the plan requires.
+    /// A buffer does not have the length that the plan requires.
     #[error(transparent)]
     Words(#[from] WrongLength),
-    /// An operation of the device failed, or the device has not enough memory.
+    /// An operation of the device failed, or the device does not have enough memory.
     #[error(transparent)]
     Device(#[from] DeviceError),
 }
@@ -57,12 +57,12 @@ impl PrimeFftError {
 /// A plan of transforms of one length N over a prime field Z/pZ of at most 64·L bits, on one
 /// device. `batch` transforms are computed at a time.
 ///
-/// A vector has `batch·N` elements of L words in limb-major order: word d of element j is at
-/// `d·batch·N + j`. An element is an integer from 0 to p − 1. This is not checked; for larger
-/// numbers the results are meaningless.
+/// A buffer contains the `batch·N` elements of a batch in limb-major order. Each element has L
+/// words; word d of element j is at `d·batch·N + j`. An element is an integer from 0 to p − 1. This
+/// is not checked; for larger numbers the results are meaningless.
 ///
 /// [`Plan::convolve`] preserves its second factor. Every call allocates memory for one additional
-/// vector.
+/// batch.
 #[derive(Debug)]
 pub struct PrimeFft<const L: usize> {
     device: Device,
@@ -77,24 +77,25 @@ pub struct PrimeFft<const L: usize> {
     levels: Vec<u32>,
     /// The powers ω^i for i < N/2, where ω is the root of unity of order N.
     powers: Buffer<u64>,
-    /// The powers ω^(N/P·i) for i < P/2, where ω is the root of unity of order N, and P is the
+    /// The powers ω^(i·N/P) for i < P/2, where ω is the root of unity of order N, and P is the
     /// number of points of the longest pass.
     points: Buffer<u64>,
-    /// The factors 1/N and R/N by which the last pass of an inverse transform multiplies (see
-    /// [`Scale`]).
+    /// The factors 1/N and R/N, in this order. The last pass of an inverse transform multiplies by
+    /// one of these factors (see [`Scale`]).
     scales: Buffer<u64>,
-    /// The vector to which every second pass writes. A thread that launches the passes of a
-    /// transform locks this vector until all passes are launched.
+    /// The buffer to which every second pass writes. A thread that launches the passes of a
+    /// transform locks this buffer until all passes are launched.
     scratch: Mutex<Buffer<u64>>,
 }
 
-/// The factor by which the last pass of an inverse transform multiplies.
+/// The factor by which the last pass of an inverse transform multiplies. R is the constant of the
+/// Montgomery form, 2^(64·inner).
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Scale {
     /// The factor 1/N, for an inverse transform that is not part of a convolution.
     OfInverse,
-    /// The factor R/N, for the inverse transform of a convolution, whose inputs are Montgomery
-    /// products a·b/R.
+    /// The factor R/N, for the inverse transform of a convolution. The inputs of this transform are
+    /// Montgomery products a·b/R.
     OfProducts,
 }
 
@@ -105,7 +106,7 @@ impl<const L: usize> PrimeFft<L> {
     ///
     /// # Errors
     /// The field has no root of unity of order 2^`log2`. The batch is empty, or has more than 2^31
-    /// elements. The device has not enough memory.
+    /// elements. The device does not have enough memory.
     pub fn new(
         device: &Device,
         field: &PrimeField<L>,
@@ -179,8 +180,8 @@ impl<const L: usize> PrimeFft<L> {
         self.batch << self.log2
     }
 
-    /// Computes the forward transform of x into `out`, or the inverse transform if `scale` is
-    /// given.
+    /// Computes the forward transforms of the batch x, or the inverse transforms if `scale` is
+    /// given, and writes them to `out`.
     fn transform(
         &self,
         x: &Buffer<u64>,
@@ -202,11 +203,12 @@ impl<const L: usize> PrimeFft<L> {
         Ok(())
     }
 
-    /// Launches a pass of `levels` levels from one vector to another, after earlier passes of
-    /// `log_s` levels in all. If `scale` is given, the pass belongs to an inverse transform.
+    /// Launches a pass of `levels` levels that reads the buffer `from` and writes the buffer `to`.
+    /// `log_s` is the number of levels of all earlier passes together. If `scale` is given, the
+    /// pass belongs to an inverse transform.
     ///
     /// # Panics
-    /// If a vector does not have the length that the plan requires.
+    /// If a buffer does not have the length that the plan requires.
     pub(super) fn launch_pass(
         &self,
         (from, to): (View<'_, u64>, Cells<'_, u64>),
@@ -253,7 +255,7 @@ impl<const L: usize> Plan for PrimeFft<L> {
         self.batch
     }
 
-    /// Returns the number of words of a vector: batch·N·L.
+    /// Returns the number of words of a batch: batch·N·L.
     fn size(&self) -> usize {
         self.count() * L
     }
@@ -289,8 +291,8 @@ impl<const L: usize> Plan for PrimeFft<L> {
     }
 }
 
-/// Converts elements x to the Montgomery form that tables use: x·R mod p, R = 2^(64·inner), in
-/// `inner` words.
+/// Converts elements x to the Montgomery form that tables use: the number x·R mod p in `inner`
+/// words, where R = 2^(64·inner).
 struct Factors<'a, const L: usize> {
     field: &'a PrimeField<L>,
     inner: usize,

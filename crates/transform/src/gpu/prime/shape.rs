@@ -3,12 +3,12 @@
 use warpint_arith::montgomery::PrimeField;
 use warpint_device::{Source, common};
 
-/// The largest number of 32-bit limbs of an element that is kept in registers. It allows moduli of
-/// 1,024 bits, for which kernels compute with two limbs more if the top bit is set.
+/// The largest number of 32-bit limbs of an element that is kept in registers. This is enough for
+/// moduli of 1,024 bits, for which kernels compute with two additional limbs if the top bit is set.
 const MOST_IN_REGISTERS: usize = 34;
 
-/// The base-2 logarithm of the least number of columns of a tile. With 8 columns, the words with
-/// the same index of adjacent elements are at least 64 contiguous bytes in memory.
+/// The base-2 logarithm of the least number of columns of a tile. With 8 columns, adjacent elements
+/// of a row take at least 64 contiguous bytes in memory for each word index.
 const LOG_LEAST_COLUMNS: u32 = 3;
 
 /// The largest size of the shared memory of a block, in bytes. With this limit, several blocks fit
@@ -20,8 +20,8 @@ const TILE_BYTES: u32 = 60 << 10;
 pub(super) struct Shape {
     /// The number of 64-bit words of an element in memory.
     words: usize,
-    /// The number of 64-bit words of an element in tables, where it is multiplied by R =
-    /// 2^(64·inner). Kernels compute with 2·inner limbs of 32 bits.
+    /// The number of 64-bit words of an element in tables, where it is multiplied by
+    /// R = 2^(64·inner). Kernels compute with 2·inner limbs of 32 bits.
     pub(super) inner: usize,
     modulus: Vec<u64>,
     negated_inverse: u32,
@@ -51,14 +51,14 @@ impl Shape {
         self.log_tile
     }
 
-    /// Returns the base-2 logarithm of the largest number of points of a pass, which is its largest
-    /// number of levels.
+    /// Returns the largest number of levels of a pass, which is the base-2 logarithm of its largest
+    /// number of points.
     pub(super) fn most_levels(&self) -> u32 {
         self.log_tile - LOG_LEAST_COLUMNS
     }
 
-    /// Returns the number of bytes of dynamic shared memory of a block. It contains a tile with one
-    /// unused element at the end of each row.
+    /// Returns the number of bytes of dynamic shared memory of a block, which contains a tile. Each
+    /// row of the tile has one unused element at its end.
     pub(super) fn shared_bytes(&self) -> u32 {
         ((1 << self.log_tile) + (1 << self.most_levels())) * 8 * self.words as u32
     }

@@ -4,15 +4,15 @@ use warpint_device::{DeviceError, ErrorKind};
 use crate::f50::TooFewPrimes;
 use crate::gpu::f50::Ntt50Error;
 
-/// The reason why a plan of this module cannot be created, or why an operation of it failed.
+/// The reason why a plan of this module cannot be created, or why one of its operations failed.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SmallPrimesError {
-    /// The field has no root of unity of order 2^(m + 1), which a transform of 2^m points by chirps
-    /// requires.
+    /// r^k + 1 is not a prime, or its field has no root of unity of order 2^(m + 1). A transform of
+    /// 2^m points by chirps requires this root.
     #[error("a transform of 2^{log2} points by chirps requires a root of unity of order 2^{}, which Z/({form})Z does not have: use fewer points", log2 + 1)]
     NoRoot {
-        /// The form r^k + 1 of the field's prime.
+        /// The form r^k + 1.
         form: Form,
         /// The exponent m of the transform length 2^m.
         log2: u32,
@@ -26,7 +26,8 @@ pub enum SmallPrimesError {
     /// The transforms modulo small primes could not be planned, or failed.
     #[error(transparent)]
     Ntt(#[from] Ntt50Error),
-    /// The length of a buffer is not the number of digits times the number of elements.
+    /// A buffer does not have the required length, which is the number of digits of an element
+    /// times the number of elements.
     #[error("{what}: {found} words, but {wanted} are required: digits times elements")]
     Length {
         /// The name of the buffer.
@@ -56,8 +57,8 @@ impl SmallPrimesError {
     }
 }
 
-/// Returns an error unless `found` = `wanted`. These are the length and the required length, in
-/// words, of the buffer that `what` names.
+/// Returns an error if a buffer of `found` words must have `wanted` words and these numbers differ.
+/// `what` is the name of the buffer.
 pub(super) fn has(what: &'static str, found: usize, wanted: usize) -> Result<(), SmallPrimesError> {
     if found == wanted { Ok(()) } else { Err(SmallPrimesError::Length { what, found, wanted }) }
 }

@@ -3,20 +3,22 @@
 //! primes, and the results are mapped back.
 //!
 //! # Convolutions
-//! Elements are integers up to p, so each integer x = Σ a_i·b_j of a cyclic convolution of N
+//! Elements are integers up to r^k, so each integer x = Σ a_i·b_j of a cyclic convolution of N
 //! elements is at most N·p². It is determined by its residues if M = p_0·…·p_(S−1) ≥ 4·N·p².
+//!
 //! *Projection* maps digits to residues. It is a product with a matrix, whose entries are the
 //! residues of the powers r^j. *Recombination* maps residues to digits. With y_s = x·(M/p_s)^−1 mod
 //! p_s,
 //!
-//! x = Σ_s y_s·(M/p_s) − q·M,
+//! x = Σ_s y_s·(M/p_s) − q·M.
 //!
-//! where q is the integer nearest to Σ_s y_s/p_s, because 0 ≤ x/M ≤ 1/4. The digits of M/p_s mod p
-//! and of −M mod p in radix r are constants. So each digit of x mod p is a sum of S + 1 products,
-//! and carries are propagated afterwards. This is the Chinese remainder theorem instead of the
-//! mixed radix representation of Chen et al.: S·k products of words per element instead of S²/2 +
-//! S·k, and all digits in parallel. The factors (M/p_s)^−1 cost nothing, because they are merged
-//! into the spectra.
+//! Here q is the integer nearest to Σ_s y_s/p_s, because 0 ≤ x/M ≤ 1/4. The digits of M/p_s mod p
+//! and of −M mod p in radix r are constants. So each digit of x mod p is a sum of S + 1 products.
+//! Carries are propagated afterwards.
+//!
+//! This is the Chinese remainder theorem instead of the mixed radix representation of Chen et al.
+//! It takes S·k products of words per element instead of S²/2 + S·k, and computes all digits in
+//! parallel. The factors (M/p_s)^−1 cost nothing, because they are merged into the spectra.
 //!
 //! # Transforms
 //! Let ω be the root of unity of order 2N = 2^(m + 1), and let the *chirps* be c_n = ω^(n²).
@@ -25,16 +27,17 @@
 //! X_i = c_i·Σ_j (x_j·c_j)·c^−1_(i−j)
 //!
 //! (Bluestein 1970). For N = 2^m, c_(n+N) = c_n, since 2N divides (n + N)² − n². So the sum over j
-//! is one cyclic convolution of N elements with a fixed vector, whose spectra are computed once.
-//! The result is the transform over Z/pZ: it is equal to that of [`gfn`](crate::gpu::gfn), digit by
-//! digit. The inverse transform of X is the transform of X in reversed order, multiplied by 1/N.
+//! is a cyclic convolution of N elements. One of its two vectors is fixed, and the spectra of this
+//! vector are computed once. The result is the transform over Z/pZ. It is equal to that of
+//! [`gfn`](crate::gpu::gfn), digit by digit. To compute the inverse transform of X, the transform
+//! of X is reversed in order and multiplied by 1/N.
 //!
 //! An element consists of k canonical digits. Vectors are limb-major: digit d of element i is at
 //! d·count + i, where count = batch·N.
 //!
 //! Cost per element: the transforms read and write S residues three times, or once for N up to
-//! 2^12. Projection takes 6·k·S fused multiply-adds, recombination 4·k·S products of words of 32
-//! bits, and the two products by chirps 2·k² products of words of 64 bits.
+//! 2^12. Projection takes 6·k·S fused multiply-adds. Recombination takes 4·k·S products of 32-bit
+//! words. The two products by chirps take 2·k² products of 64-bit words.
 
 mod error;
 mod product;
@@ -75,12 +78,12 @@ struct Chirps {
     table: Buffer<u64>,
     /// The spectra of the inverse chirps c_n^−1 modulo each small prime.
     spectra: Buffer<f64>,
-    /// The digits of (M/p_s)/N mod p for each prime p_s, which the inverse transform uses in
-    /// recombination.
+    /// The digits of (M/p_s)/N mod p for each prime p_s, and of −M/N mod p. Inverse transforms use
+    /// these constants in recombination.
     inverse: Buffer<u64>,
 }
 
-/// The working memory of a transform: the results of steps, which later steps read.
+/// The working memory of a transform, which holds the results of steps for later steps.
 #[derive(Debug)]
 struct Work {
     residues: [Buffer<f64>; 2],
@@ -101,21 +104,22 @@ pub struct SmallPrimes {
     carry: Carry,
     constants: Buffer<u64>,
     /// The factor (M/p_s)^−1/N mod p_s for each prime p_s, where M is the product of all p_s.
-    /// Spectra are multiplied by it.
+    /// Spectra are multiplied by these factors.
     factors: Buffer<[f64; 2]>,
-    /// The working memory. A thread that launches the steps of a transform locks it until all steps
-    /// are launched.
+    /// The working memory. A thread that launches the steps of a transform locks the working memory
+    /// until all steps are launched.
     work: Mutex<Work>,
     chirps: Option<Chirps>,
 }
 
 impl SmallPrimes {
-    /// Plans transforms and convolutions of `batch` vectors of N = 2^log2 elements.
+    /// Plans transforms and convolutions of `batch` vectors of N = 2^log2 elements. The plan needs
+    /// about 8·(3·S + 5·k)·`batch`·N bytes of memory on the device, where S is the number of small
+    /// primes.
     ///
     /// # Errors
     /// r^k + 1 is not a prime, or its field has no root of unity of order 2N. `log2` is not from 1
-    /// to 24. The device has not enough memory: about 8·(3·S + 5·k)·`batch`·N bytes are needed,
-    /// where S is the number of small primes.
+    /// to 24. The device does not have enough memory.
     pub fn new(
         device: &Device,
         form: Form,
@@ -133,7 +137,7 @@ impl SmallPrimes {
     /// prime. The plan cannot compute transforms.
     ///
     /// # Errors
-    /// `log2` is not from 1 to 24, or the device has not enough memory.
+    /// `log2` is not from 1 to 24, or the device does not have enough memory.
     pub fn convolutions(
         device: &Device,
         form: Form,
@@ -189,7 +193,7 @@ impl SmallPrimes {
         Ok(Chirps { product, table, spectra, inverse: self.columns.constants(device, &constants)? })
     }
 
-    /// Returns the number of elements of a buffer, batch·N.
+    /// Returns the number of elements of a buffer: batch·N.
     fn count(&self) -> usize {
         self.ntt.batch() << self.ntt.log2()
     }
@@ -206,8 +210,8 @@ impl SmallPrimes {
         self.ntt.fields().len()
     }
 
-    /// Computes the cyclic convolution out_l ← Σ_(i + j ≡ l mod N) a_i·b_j of each pair of vectors.
-    /// `a`, `b` and `out` may be the same [`Cells`].
+    /// Writes to `out` the cyclic convolutions out_l = Σ_(i + j ≡ l mod N) a_i·b_j of the
+    /// corresponding vectors of `a` and `b`. `a`, `b` and `out` may be the same [`Cells`].
     ///
     /// # Errors
     /// A buffer has the wrong length, or the device fails.
@@ -257,7 +261,7 @@ impl Plan for SmallPrimes {
         self.ntt.batch()
     }
 
-    /// Returns the number of words of a vector: batch·N·k.
+    /// Returns the number of words of a batch: batch·N·k.
     fn size(&self) -> usize {
         self.form.digits() * self.count()
     }
@@ -343,12 +347,16 @@ impl Stepped for SmallPrimes {
     }
 }
 
-/// The least number of points of the stored spectra of a fixed vector, which is the number of
-/// points of a tile. Spectra of shorter vectors are stored several times.
+/// The least number of points of the stored spectra of a fixed vector. It is the number of points
+/// of a tile. The spectra of a shorter vector are stored several times.
 const FIXED: usize = 1 << 11;
 
-/// Returns the fields of the largest primes that [`primes`] finds: as few as are needed for a
-/// product of at least 2^bits. The fields have 2^log2-th roots of unity.
+/// Returns the fields of the largest primes that [`primes`] finds. Their number is the least for
+/// which the product of the primes is at least 2^bits. The fields have roots of unity of order
+/// 2^log2.
+///
+/// # Errors
+/// There are too few primes for this product.
 fn enough(bits: f64, log2: u32) -> Result<Vec<F50>, TooFewPrimes> {
     // Every prime has more than 46 bits, most have 49.99.
     let mut fields = primes((bits / 49.9) as usize + 1, log2)?;
@@ -365,8 +373,9 @@ fn enough(bits: f64, log2: u32) -> Result<Vec<F50>, TooFewPrimes> {
     Ok(fields)
 }
 
-/// Returns (M/p_s)·2^(−halvings) mod p for each small prime p_s, followed by −M·2^(−halvings) mod
-/// p, where M is the product of all p_s. Each number is given by its digits in `radix`.
+/// Returns the digits of (M/p_s)·2^(−halvings) mod p for each small prime p_s, followed by the
+/// digits of −M·2^(−halvings) mod p, where M is the product of all p_s. Digits are in radix r, the
+/// lowest first.
 fn parts(radix: Radix, fields: &[F50], halvings: u32) -> Vec<Vec<u64>> {
     let mut start = radix.one();
     (0..halvings).for_each(|_| radix.halve(&mut start));

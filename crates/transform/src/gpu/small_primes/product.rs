@@ -15,14 +15,15 @@ use crate::gpu::layout::limb_major;
 const THREADS: usize = 128;
 const MOST_GROUP: usize = 4;
 
-/// The kind of a product: which element of a and which element of b are multiplied for output i
-/// (see `small_product.cu`). In chirps, n = i mod N and ω is the root of unity of order 2N.
+/// The kind of the products of elements of two arrays a and b. It determines the two factors of
+/// output i (see `small_product.cu`). In chirps, n = i mod N and ω is the root of unity of order
+/// 2N.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Which {
     /// The product of element i of a and element i mod N of b.
     Plain,
-    /// The product of an element of a and element i mod N of b. The element of a is the one at
-    /// index −i mod N of the vector that contains element i.
+    /// The product of element −i mod N of a vector of a, and element i mod N of b. The vector of a
+    /// is the vector that contains element i.
     Turned,
     /// The chirp ω^(n²), as a product of two powers of ω.
     Chirp,
@@ -39,7 +40,7 @@ pub(super) fn source(digits: usize) -> Source {
         .define("THREADS", THREADS)
 }
 
-/// The kernels that multiply elements of vectors whose digits are limb-major.
+/// The kernels that multiply elements of limb-major vectors.
 #[derive(Debug)]
 pub(super) struct Product {
     kernel: Kernel,
@@ -61,8 +62,9 @@ impl Product {
         3 * self.digits * count
     }
 
-    /// Computes `count` products of the kind `which`, and writes them to `out`. For chirps, a and b
-    /// are tables of powers: a has ω^(i·2^low), and b has ω^i for i < 2^low.
+    /// Computes `count` products of the kind `which`, and writes them to `out`. `low` is only used
+    /// for chirps. In this case, a and b are tables of powers: element i of a is ω^(i·2^low), and
+    /// element i of b is ω^i for i < 2^low.
     ///
     /// # Panics
     /// If a or b has too few elements, or the memory for sums or results is too small.
@@ -107,8 +109,9 @@ impl Product {
     }
 }
 
-/// Tables of powers of the root of unity ω of order 2N. `high` has the powers ω^(i·2^low), and
-/// `below` has ω^i for i < 2^low. The device computes all other powers as products of two of these.
+/// Tables of powers of the root of unity ω of order 2N. Element i of `high` is ω^(i·2^low), and
+/// element i of `below` is ω^i for i < 2^low. The device computes every other power as a product of
+/// an element of each table.
 #[derive(Debug)]
 pub(super) struct Powers {
     pub(super) high: Buffer<u64>,

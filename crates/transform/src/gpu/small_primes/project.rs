@@ -92,9 +92,9 @@ impl Projection {
     }
 }
 
-/// Returns the pairs (h, l) with h·2^25 + l = B^j·2^(22t) mod p, for t < 3, for each prime p of a
-/// group, and for each digit j, where B is the radix. The entry of (j, prime g, t) is at index
-/// (j·GROUP + g)·3 + t.
+/// Returns pairs (h, l) with h·2^25 + l = B^j·2^(22t) mod p, where B is the radix. There is one
+/// pair for each digit index j, each prime p of a group, and each t < 3. The pair of (j, prime g of
+/// the group, t) is at index (j·GROUP + g)·3 + t.
 fn factors(group: &[F50], radix: u64, digits: usize) -> Vec<[f64; 2]> {
     let scale = f64::from(1 << 25);
     let mut table = vec![[0.0; 2]; digits * GROUP * 3];

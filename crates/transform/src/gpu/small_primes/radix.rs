@@ -3,8 +3,8 @@
 
 use warpint_arith::gfn::Form;
 
-/// The ring Z/pZ, p = r^k + 1. An element has k digits below r, or it is r^k, with the digits 0, …,
-/// 0, r.
+/// The ring Z/pZ, p = r^k + 1. An element has k digits, the lowest first. All digits are below r,
+/// except in the element r^k, whose digits are 0, …, 0, r.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Radix {
     pub(super) r: u64,
@@ -34,8 +34,8 @@ impl Radix {
         self.subtract(x, carry as i128);
     }
 
-    /// Replaces x by Σ x_i·r^i − c mod p, with canonical digits. The carry from the highest digit
-    /// is subtracted at the lowest digit, because r^k = −1.
+    /// Replaces x by Σ x_i·r^i − c mod p, with canonical digits. A carry from the highest digit is
+    /// subtracted from the lowest digit, because r^k = −1.
     fn subtract(self, x: &mut [u64], c: i128) {
         let r = i128::from(self.r);
         let mut c = c;

@@ -20,8 +20,7 @@ pub(super) enum Carries {
     Recombined,
     /// Sums of three words, which are reduced mod r^k + 1.
     Products,
-    /// Sums of two words, which represent integers. They are reduced below M, the product of the
-    /// small primes.
+    /// Sums of two words, whose integers are reduced below M, the product of the small primes.
     Integers,
 }
 
@@ -60,8 +59,8 @@ pub(super) struct Carry {
 
 impl Carry {
     /// Plans the carries of one kind of sums. For [`Carries::Integers`], `modulus` is M, the
-    /// product of the small primes, in words of 64 bits, one for each digit. For the other kinds it
-    /// is empty.
+    /// product of the small primes, with one 64-bit word for each digit, the lowest first. For the
+    /// other kinds, `modulus` is empty.
     ///
     /// # Panics
     /// If `carries` is [`Carries::Integers`] and `modulus` has fewer words than there are digits.
@@ -110,7 +109,7 @@ impl Carry {
     }
 }
 
-/// The kernel that computes the sum for each digit of an integer from its residues (see
+/// The kernel that computes one sum for each digit of an integer, from the integer's residues (see
 /// `small_columns.cu`).
 #[derive(Debug)]
 pub(super) struct Columns {
@@ -121,9 +120,10 @@ pub(super) struct Columns {
 }
 
 impl Columns {
-    /// Plans the sums for integers of `digits` digits. The quotient q of an integer x is the larger
-    /// of 0 and ⌊Σ_s y_s/p_s + `offset`⌋. The residues that the kernel reads are y_s = x·(M/p_s)^−1
-    /// mod p_s for the primes p_s, where M is their product.
+    /// Plans the sums for integers of `digits` digits. The residues that the kernel reads are
+    /// y_s = x·(M/p_s)^−1 mod p_s for an integer x and each prime p_s, where M is the product of
+    /// the primes. The kernel subtracts q·M from Σ_s y_s·(M/p_s), where q is the larger of 0 and
+    /// ⌊Σ_s y_s/p_s + `offset`⌋.
     pub(super) fn new(device: &Device, digits: usize, offset: f64) -> Result<Self, DeviceError> {
         let group = digits.min(MOST_GROUP);
         let kernel = device.program(&columns_source(group))?.kernel("columns", 0)?;
@@ -147,9 +147,9 @@ impl Columns {
         device.upload(&table)
     }
 
-    /// Computes `sums` from the residues of `count` integers: for each digit of each integer, a sum
-    /// of two words, from which [`Carry::run`] computes the digit. The description of
-    /// [`Carry::run`] states the layout of `sums`.
+    /// Computes `sums` from the residues of `count` integers. There is one sum of two words for
+    /// each digit of each integer. [`Carry::run`] reads these sums, and its description states
+    /// their layout.
     ///
     /// # Panics
     /// If `residues`, `constants` or `sums` is too short, or `count` is 0 or exceeds the stride of

@@ -15,14 +15,15 @@ use super::steps::{self, Step, StepTimes, Stepped};
 use crate::Plan;
 use crate::gpu::f50::Ntt50;
 
-/// A plan of transforms over Z/MZ, where M = p_0·…·p_(S−1) is the product of the fewest 50-bit
-/// primes whose product is at least 2·r^k. Chen et al. 2018 compare such a transform with a
-/// transform over the field Z/(r^k + 1)Z, as an equivalent amount of work. The steps are
-/// projection, S transforms, and recombination. Nothing is reduced modulo r^k + 1.
+/// A plan of transforms over Z/MZ, where M is the product of the fewest 50-bit primes whose product
+/// is at least 2·r^k. Chen et al. 2018 compare a transform of this kind with a transform over the
+/// field Z/(r^k + 1)Z, as an equivalent amount of work. The steps are projection, transforms modulo
+/// the primes, and recombination (see the module [`small_primes`](super)). Nothing is reduced
+/// modulo r^k + 1.
 ///
-/// An element is an integer below M of W words. Vectors are limb-major: word d of element i is at
-/// d·count + i, where count = [`elements`](Self::elements). Spectra are in the order of
-/// [`ntt`](Self::ntt).
+/// An element is an integer below M of W words of 64 bits. Vectors are limb-major: word d of
+/// element i is at d·count + i, where count = [`elements`](Self::elements). Spectra are in the
+/// order of [`ntt`](Self::ntt).
 #[derive(Debug)]
 pub struct RingTransform {
     device: Device,
@@ -35,13 +36,13 @@ pub struct RingTransform {
     there: Buffer<[f64; 2]>,
     back: Buffer<[f64; 2]>,
     /// The memory for residues and for sums. A thread that launches the steps of a transform locks
-    /// it until all steps are launched.
+    /// this memory until all steps are launched.
     work: Mutex<(Buffer<f64>, Buffer<u64>)>,
 }
 
-/// The offset that is added to a sum Σ_s y_s/p_s before it is rounded down. The error of the
-/// computed sum is below 2^−36, which is less than the 2^−20 that are subtracted, so the rounded
-/// result is never too large.
+/// The offset that is added to a sum Σ_s y_s/p_s before the sum is rounded down. The error of the
+/// computed sum is below 2^−36, which is less than 2^−20, the absolute value of the offset. So the
+/// rounded result is never too large.
 const OFFSET: f64 = -1.0 / (1 << 20) as f64;
 
 impl RingTransform {
@@ -49,7 +50,8 @@ impl RingTransform {
     /// fewest small primes whose product is at least 2·r^k, where r^k + 1 is the number of `form`.
     ///
     /// # Errors
-    /// [`Ntt50::new`] returns an error, or the device has not enough memory.
+    /// [`Ntt50::new`] returns an error, there are too few small primes, or the device does not have
+    /// enough memory.
     pub fn new(
         device: &Device,
         form: Form,

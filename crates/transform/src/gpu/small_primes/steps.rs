@@ -60,7 +60,7 @@ impl StepTimes {
 
 /// A plan of transforms that consist of steps.
 pub(super) trait Stepped {
-    /// The type of the working memory: the results of steps, which later steps read.
+    /// The type of the working memory, which holds the results of steps for later steps.
     type Work;
 
     /// The steps of a transform, in order.
@@ -68,7 +68,8 @@ pub(super) trait Stepped {
 
     fn device(&self) -> &Device;
 
-    /// Locks the working memory for one transform, until all its steps are launched.
+    /// Locks the working memory. The caller holds the lock until all steps of a transform are
+    /// launched.
     fn work(&self) -> MutexGuard<'_, Self::Work>;
 
     /// Returns an error unless `data` and `out` each have the length of a batch of the plan.
@@ -109,7 +110,8 @@ pub(super) fn times<P: Stepped>(
     Ok(StepTimes::new(P::STEPS, &plan.device().times(P::STEPS.len(), run)?))
 }
 
-/// Converts the error of a step to a [`DeviceError`].
+/// Converts the error of a step to a [`DeviceError`]. An error that is not an error of the device
+/// becomes [`DeviceError::Failed`].
 fn device_error(error: SmallPrimesError) -> DeviceError {
     match error {
         SmallPrimesError::Device(error) | SmallPrimesError::Ntt(Ntt50Error::Device(error)) => error,

@@ -12,7 +12,7 @@ use super::*;
 use crate::definition;
 use crate::gpu::layout::{element_major, limb_major};
 
-/// Returns elements whose sums and products have long carries, followed by random elements.
+/// Returns random elements, many of which have sums and products with long carries.
 fn elements<const K: usize>(form: Form, count: usize, seed: u64) -> Vec<[u64; K]> {
     let r = form.radix();
     let rng = &mut ChaCha8Rng::seed_from_u64(seed);
@@ -44,8 +44,8 @@ fn download<const K: usize>(x: &Buffer<u64>) -> Vec<[u64; K]> {
     words.as_chunks::<K>().0.to_vec()
 }
 
-/// Returns `batch` vectors of n elements. The first vectors consist of elements with the longest
-/// carries.
+/// Returns `batch` vectors of n elements. In each of the first three vectors, all elements are
+/// equal: r^k in the first vector, r^k − 1 in the second, and 0 in the third.
 fn vectors<const K: usize>(form: Form, n: usize, batch: usize, seed: u64) -> Vec<[u64; K]> {
     let r = form.radix();
     let mut top = [0; K];
@@ -237,7 +237,7 @@ fn what_is_refused() {
     ));
 }
 
-/// Tests that buffers that are too small for a kernel are refused before it is launched.
+/// Tests that buffers that are too small for a kernel are refused before the kernel is launched.
 #[test]
 fn memory_that_is_too_short_is_refused_before_a_launch() {
     let device = Device::simulator().unwrap();

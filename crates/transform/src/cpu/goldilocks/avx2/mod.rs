@@ -1,8 +1,9 @@
 //! Four field elements in an AVX2 register.
 //!
-//! AVX2 compares 64-bit numbers as signed only. So a canonical x is stored as x' = x + 2^63 mod
-//! 2^64: the signed order of x' is the unsigned order of x, and flips of the sign bit are merged
-//! into constants that are added anyway. Factors and integers are stored without this offset.
+//! AVX2 compares 64-bit numbers only as signed numbers. So a canonical element x, 0 ≤ x < q, is
+//! stored as x' = x + 2^63 mod 2^64. The signed order of the stored numbers is the unsigned order
+//! of the elements. Flips of the sign bit are merged into constants that are added anyway. Factors
+//! and integers are stored without this offset.
 
 pub mod vector;
 
@@ -32,8 +33,8 @@ fn sub_small(a: U64x4, b: U64x4) -> U64x4 {
     minus(difference, shift_right(greater(difference, a), 32))
 }
 
-/// Returns low + 2^64·high mod [`Q`] in each lane, a canonical number stored with 2^63 added.
-/// Requires low + 2^64·high < 2^64·q.
+/// Returns low + 2^64·high mod [`Q`] in each lane. Requires low + 2^64·high < 2^64·q. The result is
+/// canonical and stored with 2^63 added; `low` and `high` are stored without this offset.
 #[inline(always)]
 fn reduce(low: U64x4, high: U64x4) -> U64x4 {
     // As in `goldilocks::reduce`; with 2^63 added, a result increased by a borrow and decreased by

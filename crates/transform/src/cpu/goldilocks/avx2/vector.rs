@@ -2,8 +2,8 @@
 //!
 //! Every function executes AVX2 instructions and is safe to call. It takes an [`Avx2`] as a proof
 //! that the processor has these instructions, or a [`U64x4`], which cannot be made without such a
-//! proof. Only [`Avx2::detect`] makes the first proof. The proofs cost nothing: an [`Avx2`] has no
-//! size, and a [`U64x4`] is the register.
+//! proof. The first proof can only come from [`Avx2::detect`]. The proofs cost nothing: an [`Avx2`]
+//! has no size, and a [`U64x4`] is the register.
 
 use core::arch::x86_64::*;
 
@@ -220,16 +220,16 @@ pub fn shift_right(a: U64x4, k: u32) -> U64x4 {
     U64x4(simd!(_mm256_srl_epi64(a.0, _mm_cvtsi32_si128(k as i32))))
 }
 
-/// Returns a·2^e mod 2^64 in each lane, where the exponent e, in 0..64, is the number in the same
-/// lane of `k`.
+/// Returns a·2^e mod 2^64 in each lane. The exponent e, in 0..64, is the number in the same lane of
+/// `k`.
 #[inline(always)]
 #[must_use]
 pub fn shift_left_each(a: U64x4, k: U64x4) -> U64x4 {
     U64x4(simd!(_mm256_sllv_epi64(a.0, k.0)))
 }
 
-/// Returns ⌊a/2^e⌋ in each lane, for unsigned a, where the exponent e, in 0..64, is the number in
-/// the same lane of `k`.
+/// Returns ⌊a/2^e⌋ in each lane, for unsigned a. The exponent e, in 0..64, is the number in the
+/// same lane of `k`.
 #[inline(always)]
 #[must_use]
 pub fn shift_right_each(a: U64x4, k: U64x4) -> U64x4 {
