@@ -1,6 +1,6 @@
 //! Header files that the kernels of several crates include.
 
-/// The common headers, each as (name, text). Kernels include them by this name.
+/// The common headers, each as (name, text). Kernels include a header by its name.
 pub const HEADERS: &[(&str, &str)] = &[
     ("simt.cuh", include_str!("../kernels/common/simt.cuh")),
     ("index.cuh", include_str!("../kernels/common/index.cuh")),

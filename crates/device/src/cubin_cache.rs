@@ -101,8 +101,8 @@ fn name(key: &CubinKey) -> String {
     format!("{}.cubin", key.0)
 }
 
-/// Returns the SHA-256 of the header, the key and the code. The three are hashed one after the
-/// other, without separators: the header and all keys have fixed lengths.
+/// Returns the SHA-256 of the header, the key and the code, in this order. The header and all keys
+/// have fixed lengths, so no separators are needed.
 fn digest(key: &CubinKey, code: &[u8]) -> [u8; DIGEST] {
     let hasher = Sha256::new().chain_update(MAGIC).chain_update(&key.0);
     hasher.chain_update(code).finalize().into()
@@ -137,8 +137,8 @@ mod tests {
         CubinKey::new(&source(), &["--gpu-architecture=sm_90".into()], "NVRTC 13.0")
     }
 
-    /// Returns the code that the cache gives for the key of the tests, and how many times (0 or 1)
-    /// the code had to be built.
+    /// Requests the code for the key of the tests from the cache, where a build results in `code`.
+    /// Returns the code that the cache gives, and the number of builds (0 or 1).
     fn get(cache: &CubinCache, code: &[u8]) -> (Vec<u8>, u32) {
         let built = Cell::new(0);
         let code = cache.get_or_build(&key(), || {

@@ -51,7 +51,8 @@ impl DeviceInfo {
     }
 }
 
-/// A handle to a device, on which kernels run. It is cheap to clone.
+/// A handle to a device, on which kernels run. Clones are cheap and refer to the same opened
+/// device.
 #[derive(Clone)]
 pub struct Device(Arc<dyn Backend>);
 
@@ -117,13 +118,14 @@ impl Device {
         sources.par_iter().map(|source| self.program(source)).collect()
     }
 
-    /// Waits until the device has done all submitted work. Returns an error if any of it failed.
+    /// Waits until the device has done all submitted work. Returns an error if some of this work
+    /// failed.
     pub fn synchronize(&self) -> Result<(), DeviceError> {
         self.0.synchronize()
     }
 
-    /// Records the launches that `work` requests from the [`Capture`], without running them, and
-    /// returns them as a graph.
+    /// Calls `work`, which records launches in the [`Capture`], and returns the recorded launches
+    /// as a graph. Recorded launches are not run.
     pub fn capture(
         &self,
         work: impl FnOnce(&Capture<'_>) -> Result<(), DeviceError>,
@@ -152,8 +154,8 @@ impl Device {
     /// last call.
     ///
     /// If the host submits work more slowly than the device executes it, the times include idle
-    /// time of the device. Submitting other work before this call avoids that. The clock of a GPU
-    /// has a resolution of about half a microsecond.
+    /// time of the device. To avoid idle time, submit other work before this call. The clock of a
+    /// GPU has a resolution of about half a microsecond.
     pub fn times(
         &self,
         count: usize,
@@ -179,7 +181,8 @@ pub struct Program {
 
 impl Program {
     /// Finds a kernel by name, and permits its launches to use up to `shared_bytes` bytes of
-    /// dynamic shared memory.
+    /// dynamic shared memory. Returns an error if the program has no such kernel, or a block cannot
+    /// have this much shared memory.
     pub fn kernel(&self, name: &'static str, shared_bytes: u32) -> Result<Kernel, DeviceError> {
         let id = self.device.0.kernel(self.id, name, shared_bytes)?;
         Ok(Kernel { device: self.device.clone(), id, name })
@@ -192,7 +195,7 @@ impl Program {
     }
 }
 
-/// A kernel of a [`Program`]. It stays valid when the program is dropped.
+/// A kernel of a [`Program`]. It remains valid after the program is dropped.
 #[derive(Debug, Clone)]
 pub struct Kernel {
     device: Device,
@@ -207,7 +210,7 @@ impl Kernel {
         self.name
     }
 
-    /// Submits a launch of the kernel. It runs after all work submitted before.
+    /// Submits a launch of the kernel. The launch runs after all work submitted earlier.
     ///
     /// # Errors
     /// A pointer refers to memory of another device, the device does not support the shape, or the
@@ -217,8 +220,8 @@ impl Kernel {
     /// - `args` match the kernel's parameters in number, order and type.
     /// - The object that each pointer was made from still exists, and the pointer refers to memory
     ///   with room and alignment for everything that this launch reads and writes through it.
-    /// - Through a parameter that the kernel declares `const __restrict__`, the launch does not read
-    ///   memory that it writes.
+    /// - Through a parameter that the kernel declares `const __restrict__`, the launch does not
+    ///   read memory that it writes.
     /// - The conditions that the kernel itself sets on shape, shared memory and values hold, as far
     ///   as they determine which addresses it reads and writes.
     ///
@@ -267,9 +270,9 @@ impl Capture<'_> {
     /// cannot overlap launches, this function does the same as [`Self::launch`].
     ///
     /// The kernel must follow these rules; the functions are in `common/simt.cuh`:
-    /// - All threads call `wait_for_last_launch` before they touch memory that other launches write
-    ///   or read, and before they let the next launch begin. Exception: a counter that the
-    ///   preceding launch does not touch may be touched earlier, because all launches before the
+    /// - All threads call `wait_for_last_launch` before they access memory that other launches
+    ///   write or read, and before they let the next launch begin. Exception: a counter that the
+    ///   preceding launch does not access may be accessed earlier, because all launches before the
     ///   preceding launch have ended.
     /// - Memory that an earlier launch writes is not accessed through a `const __restrict__`
     ///   parameter.
@@ -308,8 +311,8 @@ pub struct GraphNode {
     pub begins_early: bool,
 }
 
-/// A sequence of launches that can be run repeatedly with one call each time. [`Device::capture`]
-/// records it.
+/// A sequence of launches that one call submits. A graph can be submitted repeatedly.
+/// [`Device::capture`] records a graph.
 #[derive(Debug)]
 pub struct Graph {
     device: Device,
@@ -317,7 +320,7 @@ pub struct Graph {
 }
 
 impl Graph {
-    /// Submits all launches of the graph once. They run after all work submitted before.
+    /// Submits all launches of the graph once. They run after all work submitted earlier.
     pub fn launch(&self) -> Result<(), DeviceError> {
         // SAFETY: the caller of `Capture::launch` has promised it for every launch of the graph.
         unsafe { self.device.0.launch_graph(self.id) }
@@ -338,9 +341,10 @@ impl Drop for Graph {
 ///
 /// # Safety of its calls
 /// An address in an argument must lie in memory that [`Self::alloc`] allocated and that has not
-/// been freed. The call reads or writes consecutive bytes, the first of which is at this address;
-/// all of them must lie in this memory too. The caller of the backend ensures this. Code that uses
-/// [`Buffer`] and [`Kernel`] need not, because these types ensure it.
+/// been freed. The call reads or writes consecutive bytes, the first of which is at this address.
+/// All these bytes must lie in the same allocation. The caller of the backend must ensure these
+/// conditions. The methods of [`Buffer`] do so; for launches, the caller of [`Kernel::launch`]
+/// does.
 pub trait Backend: Send + Sync {
     /// Returns the device's properties.
     fn info(&self) -> &DeviceInfo;
@@ -349,7 +353,7 @@ pub trait Backend: Send + Sync {
     /// Allocates `bytes` bytes and returns their address, which is aligned to 256 bytes. `bytes`
     /// may be 0.
     fn alloc(&self, bytes: usize) -> Result<u64, DeviceError>;
-    /// Frees memory, after all work submitted before this call has ended.
+    /// Frees the memory at `address`, after all work submitted before this call has ended.
     ///
     /// # Safety
     /// As stated for the trait. In addition, [`Self::alloc`] returned exactly this address.
@@ -396,7 +400,7 @@ pub trait Backend: Send + Sync {
     unsafe fn launch_graph(&self, graph: u64) -> Result<(), DeviceError>;
     /// Frees a graph, after its last launch has ended.
     fn free_graph(&self, graph: u64);
-    /// Waits until all submitted work is done. Returns an error if any of it failed.
+    /// Waits until all submitted work is done. Returns an error if some of this work failed.
     fn synchronize(&self) -> Result<(), DeviceError>;
     /// Calls `work(0)`, …, `work(count − 1)`, and returns the time that the device spends on the
     /// work submitted by each call.

@@ -2,16 +2,17 @@
 
 use warpint_files::ErrorKind;
 
-/// An error of a device. Each message is one line that says what is missing or failed and what to
-/// do.
+/// An error of a device. Each message says what is missing or failed and, where possible, what to
+/// do. A message is one line, except that compiler messages and reports of faults may have several
+/// lines.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DeviceError {
-    /// The requested device does not exist: there is no driver, no GPU, or no GPU with the
+    /// The requested device does not exist: there is no usable driver, no GPU, or no GPU with the
     /// requested index.
     #[error("{0}")]
     NoDevice(String),
-    /// The run-time compiler (NVRTC, or a C++ compiler for the simulator) is missing.
+    /// No usable run-time compiler was found: NVRTC for GPUs, a C++ compiler for the simulator.
     #[error("{0}")]
     NoCompiler(String),
     /// A kernel does not compile.
@@ -27,7 +28,7 @@ pub enum DeviceError {
         "out of memory on {device}: {requested} bytes were requested, {free} of {total} bytes are free"
     )]
     OutOfMemory {
-        /// The name of the device whose memory does not suffice.
+        /// The name of the device, with its model for a GPU: `cuda:0 (NVIDIA H200)`.
         device: String,
         /// The number of bytes requested.
         requested: u64,
@@ -36,15 +37,16 @@ pub enum DeviceError {
         /// The total number of bytes of the device's memory.
         total: u64,
     },
-    /// A kernel or a call to the driver failed.
+    /// A kernel, a call to the driver, or another operation failed.
     #[error("{what} failed: {message}")]
     Failed {
-        /// The name of the call or of the kernel that failed.
+        /// The kernel, call or operation that failed.
         what: String,
-        /// The driver's name for the error, and its explanation.
+        /// The reason. For a call to the driver, it is the driver's name for the error and its
+        /// explanation.
         message: String,
     },
-    /// The simulator found a fault in a kernel, such as a divergent barrier or a missing lane.
+    /// The simulator found a fault in a kernel, such as a barrier that not all threads reach.
     #[error("kernel {kernel}: {report}")]
     Fault {
         /// The name of the kernel.

@@ -11,7 +11,7 @@ use crate::{Arg, Buffer, Device, DeviceError, Kernel, Launch, Source};
 /// multiply-add.
 const CHAINS: u32 = 8;
 const THREADS: u32 = 256;
-/// The number of blocks per multiprocessor, more than a multiprocessor can hold at once.
+/// The number of blocks per multiprocessor. A multiprocessor cannot hold this many blocks at once.
 const BLOCKS: u32 = 16;
 /// The shortest duration of a measurement. Compared with it, the overhead of a launch is
 /// negligible.
@@ -51,8 +51,8 @@ pub fn fp64_rate(device: &Device) -> Result<Fp64Rate, DeviceError> {
     for_at_least(device, LONG_ENOUGH)
 }
 
-/// Does the same as [`fp64_rate`]. Launches are lengthened until one takes at least the time
-/// `long`, or until they reach the largest number of steps.
+/// Measures the same rates as [`fp64_rate`]. Launches are lengthened until a launch takes at least
+/// the time `long` or has the largest number of steps.
 pub(crate) fn for_at_least(device: &Device, long: Duration) -> Result<Fp64Rate, DeviceError> {
     let program = device.program(&source())?;
     Ok(Fp64Rate {

@@ -5,11 +5,11 @@
 //!
 //! | kind | how a kernel runs |
 //! |---|---|
-//! | CUDA (feature `cuda`) | compiled by NVRTC for the device's own architecture, launched by the driver |
-//! | simulator (feature `sim`) | the same text compiled as host C++, a block's threads one after another |
+//! | CUDA (feature `cuda`) | compiled by NVRTC for the device's architecture, or the nearest earlier architecture that NVRTC supports; launched by the driver |
+//! | simulator (feature `sim`) | compiled from the same text as C++ for the host; the threads of a block run one after another |
 //!
 //! Work is asynchronous and in order: a call submits work and returns, and the work sees the
-//! effects of all work submitted before. [`Buffer::download`] and [`Device::synchronize`] wait
+//! effects of all work submitted earlier. [`Buffer::download`] and [`Device::synchronize`] wait
 //! until all submitted work is done. Several threads may share a device; the work is then executed
 //! in the order of their calls.
 

@@ -22,7 +22,7 @@ pub(crate) fn list() -> Result<Vec<DeviceInfo>, DeviceError> {
     Err(missing())
 }
 
-/// Returns an error, because this build finds no GPU that has a PCI address.
+/// Returns an error, because this build finds no GPU.
 pub(crate) fn pci_bus_id(_: u32) -> Result<String, DeviceError> {
     Err(missing())
 }

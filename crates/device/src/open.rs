@@ -7,8 +7,8 @@ use crate::{Device, DeviceError, DeviceInfo, cuda};
 pub struct DeviceList {
     /// The properties of the GPUs found, in the order of their indices.
     pub devices: Vec<DeviceInfo>,
-    /// The reasons why no GPU was found, one line each: no driver, no GPU. Empty if a GPU was
-    /// found.
+    /// The reasons why no GPU was found, one line each, such as no driver or no GPU. Empty if a GPU
+    /// was found.
     pub missing: Vec<String>,
 }
 
@@ -27,7 +27,7 @@ impl Device {
     ///
     /// # Errors
     /// [`DeviceError::NoDevice`]: the device does not exist. The message says in one line what is
-    /// missing.
+    /// missing. [`DeviceError::NoCompiler`]: the simulator finds no C++ compiler.
     pub fn open(name: &str) -> Result<Self, DeviceError> {
         #[cfg(feature = "sim")]
         if name == "sim" {

@@ -8,11 +8,11 @@ use crate::{CPU, Device, DeviceChoice, DeviceError, DeviceId};
 /// The devices that [`device_on`] has opened so far.
 static OPENED: Mutex<Vec<(DeviceId, Device)>> = Mutex::new(vec![]);
 
-/// Returns the device with this identifier. The first call opens it, and it stays open until the
-/// process ends.
+/// Returns the device with this identifier. The first call with an identifier opens the device,
+/// which then remains open until the process ends.
 ///
 /// # Errors
-/// The device or its driver does not exist.
+/// Returns the errors of [`Device::open`].
 pub fn device_on(id: DeviceId) -> Result<Device, DeviceError> {
     let mut opened = OPENED.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some((_, device)) = opened.iter().find(|(of, _)| *of == id) {
@@ -24,8 +24,8 @@ pub fn device_on(id: DeviceId) -> Result<Device, DeviceError> {
 }
 
 /// Returns the model name and the driver version of the device or CPU that `place` names. `place`
-/// is the name of a device that [`device_on`] has opened, or `cpu`, for which the driver version is
-/// empty. Returns `None` for any other text.
+/// is the name of a device that [`device_on`] has opened, or `cpu`. The driver version of the CPU
+/// is empty. Returns `None` for any other text.
 #[must_use]
 pub fn device_model(place: &str) -> Option<(String, String)> {
     if place == CPU {

@@ -21,26 +21,27 @@ pub struct WatchedSensors {
     extremes: SensorExtremes,
 }
 
-/// The smallest and the largest value that each sensor reported. A sensor that the device does not
-/// have is `None`.
+/// The smallest and the largest value that each sensor reported. The range of a sensor is `None` if
+/// the device does not have this sensor.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct SensorExtremes {
     /// The number of readings made.
     pub readings: u64,
-    /// The temperatures of the chip, in °C.
+    /// The range of the temperature of the chip, in °C.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub temperature_celsius: Option<SensorRange>,
-    /// The clock rates of the multiprocessors, in MHz.
+    /// The range of the clock rate of the multiprocessors, in MHz.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub clock_mhz: Option<SensorRange>,
-    /// The clock rates of the memory, in MHz.
+    /// The range of the clock rate of the memory, in MHz.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub memory_clock_mhz: Option<SensorRange>,
-    /// The powers drawn by the whole board, in W.
+    /// The range of the power drawn by the whole board, in W.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub power_watts: Option<SensorRange>,
-    /// All reasons for which the clocks were throttled at some reading, in words: `power cap`.
+    /// All reasons for which the clocks were throttled at some reading, in words such as `power
+    /// cap`.
     pub throttled_by: Vec<String>,
 }
 
@@ -67,8 +68,9 @@ impl WatchedSensors {
         Self { sensors, read: None, last: None, extremes: SensorExtremes::default() }
     }
 
-    /// Returns the last reading. If it is at least one second older than `now`, reads the sensors
-    /// first. Returns `None` if the device has no sensors or they no longer answer.
+    /// Reads the sensors if there is no reading yet, or if the last reading is at least one second
+    /// older than `now`. Returns the last reading. Returns `None` if the device has no sensors or
+    /// they no longer answer.
     pub fn look(&mut self, now: Instant) -> Option<&Telemetry> {
         let is_due = self.read.is_none_or(|read| now.saturating_duration_since(read) >= EVERY);
         if let (Some(sensors), true) = (&self.sensors, is_due) {

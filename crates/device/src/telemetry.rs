@@ -25,8 +25,8 @@ pub struct Telemetry {
     /// The power drawn by the whole board, in W.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub power_watts: Option<f64>,
-    /// The reasons for throttling, in words: `power cap`, `heat (hardware)` …; empty if the clocks are
-    /// not throttled.
+    /// The reasons for throttling, in words such as `power cap` and `heat (hardware)`; empty if the
+    /// clocks are not throttled.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub throttled_by: Option<Vec<String>>,
 }
@@ -59,7 +59,7 @@ pub trait Sensors: Send + fmt::Debug {
 /// and the simulator, and if NVML or the GPU is missing.
 ///
 /// NVML is given the PCI address of the GPU instead of its index, because the indices differ: the
-/// driver counts only the GPUs in `CUDA_VISIBLE_DEVICES`, NVML counts all.
+/// driver counts only the GPUs in `CUDA_VISIBLE_DEVICES`, whereas NVML counts all GPUs.
 #[must_use]
 pub fn sensors(device: &str) -> Option<Box<dyn Sensors>> {
     let index = device.strip_prefix("cuda:")?.parse().ok()?;

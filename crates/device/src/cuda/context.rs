@@ -10,7 +10,8 @@ use cudarc::driver::sys::{
 use super::driver::{check, describe};
 use crate::DeviceError;
 
-/// How long the host polls before it sleeps: about the time that falling asleep and waking up take.
+/// The time for which the host polls before it sleeps. It is about the time that falling asleep and
+/// waking up take.
 const AWAKE: Duration = Duration::from_micros(50);
 
 /// The primary context of a device, and the stream to which all work of a
@@ -20,8 +21,8 @@ pub(super) struct Context {
     device: CUdevice,
     context: CUcontext,
     pub(super) stream: CUstream,
-    /// The event that [`Self::wait`] records after all submitted work. A thread that waits for it
-    /// sleeps.
+    /// The event that [`Self::wait`] records after all submitted work. A thread that waits for this
+    /// event sleeps.
     end: CUevent,
 }
 

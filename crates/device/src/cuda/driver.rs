@@ -19,8 +19,8 @@ const LIBRARY: &str = "nvcuda.dll";
 #[cfg(not(windows))]
 const LIBRARY: &str = "libcuda.so.1";
 
-/// The names of the driver's functions that this crate calls, except functions for streams. The
-/// bindings panic if a function is missing, so all these names are looked up before the first call.
+/// The names of functions of the driver that are looked up before the first call, because the
+/// bindings panic if a function is missing. [`STREAM_FUNCTIONS`] lists the functions for streams.
 const FUNCTIONS: [&str; 38] = [
     "cuCtxSetCurrent",
     "cuDeviceGet",
@@ -62,8 +62,8 @@ const FUNCTIONS: [&str; 38] = [
     "cuModuleUnload",
 ];
 
-/// The names of the driver's functions for streams that this crate calls. They are looked up before
-/// the first call, like [`FUNCTIONS`].
+/// The names of the driver's functions for streams. They are looked up before the first call, like
+/// [`FUNCTIONS`].
 const STREAM_FUNCTIONS: [&str; 2] = ["cuStreamCreate", "cuStreamDestroy_v2"];
 
 /// The CUDA driver, loaded and initialised.
@@ -73,10 +73,11 @@ pub(crate) struct Driver {
     pub(crate) cuda: (u32, u32),
     /// The versions of the driver and of CUDA: `580.159.04 (CUDA 13.0)`.
     pub(crate) version: String,
-    /// Whether the driver can report the sizes of a kernel's parameters. CUDA 12.4 and later can.
+    /// Whether the driver can report the sizes of a kernel's parameters. Drivers for CUDA 12.4 and
+    /// later can report them.
     pub(crate) tells_parameters: bool,
-    /// Whether a launch in a graph may begin before the preceding launch has ended (CUDA 12.3 and
-    /// later).
+    /// Whether a launch in a graph may begin before the preceding launch has ended. Drivers for
+    /// CUDA 12.3 and later support this.
     pub(crate) overlaps_launches: bool,
 }
 
@@ -121,8 +122,8 @@ fn start() -> Result<Driver, DeviceError> {
     })
 }
 
-/// Loads the driver's library and returns the bindings' handle to it. The error says why it cannot
-/// be loaded.
+/// Loads the driver's library, and returns the handle to it that the bindings (cudarc) hold. The
+/// error says why the library cannot be loaded.
 fn library() -> Result<&'static Library, DeviceError> {
     // SAFETY: loading the driver runs its initialisers, which any CUDA program relies on.
     let probe = unsafe { Library::new(LIBRARY) };
@@ -175,7 +176,7 @@ fn version_pair(version: i32) -> (u32, u32) {
 }
 
 /// Returns the driver's product version, such as `580.159.04`, which the Linux kernel module
-/// reports. Returns `None` if no module reports a version.
+/// reports. Returns `None` if the version cannot be read.
 fn product_version() -> Option<String> {
     ["/sys/module/nvidia/version", "/proc/driver/nvidia/version"]
         .iter()

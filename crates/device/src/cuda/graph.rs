@@ -46,7 +46,7 @@ impl Executable {
     }
 }
 
-/// A graph under construction; it is destroyed when its instantiation is complete.
+/// A graph under construction. It is destroyed after it has been instantiated as an [`Executable`].
 struct Chain {
     graph: CUgraph,
 }

@@ -153,8 +153,9 @@ impl LoadedKernel {
         Ok(())
     }
 
-    /// Returns an error in two cases: a launch needs more shared memory than permitted, or its
-    /// arguments differ from the kernel's parameters in number or size.
+    /// Returns an error in two cases: the launch needs more shared memory than permitted, or its
+    /// arguments differ from the kernel's parameters in number or size. Arguments are not checked
+    /// if the driver does not report the sizes of parameters.
     pub(super) fn check(&self, shape: Launch, args: &[Arg]) -> Result<(), DeviceError> {
         let wrong = |message| Err(DeviceError::Failed { what: self.launch_title(shape), message });
         if shape.shared_bytes > self.shared_bytes {

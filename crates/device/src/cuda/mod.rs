@@ -386,8 +386,8 @@ impl Drop for Cuda {
     }
 }
 
-/// Locks a mutex, even if another thread has panicked while it held the lock. The locked tables are
-/// consistent after such a panic, because each is changed in one step.
+/// Locks a mutex, even if another thread has panicked while it held the lock. The locked data are
+/// consistent after a panic, because each change is made in one step.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

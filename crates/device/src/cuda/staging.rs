@@ -8,8 +8,8 @@ use std::ptr::{self, NonNull};
 
 use cudarc::driver::sys::{self, CUresult, CUstream};
 
-/// The length in bytes of the longest copy through staging memory. For longer copies the additional
-/// wait is negligible.
+/// The length in bytes of the longest copy through staging memory. For longer copies, the
+/// additional wait of a copy through pageable memory is negligible.
 pub(super) const LONGEST: usize = 64 << 10;
 /// The size in bytes of the staging memory for uploads. When all of it is used, the host waits
 /// until the stream is idle.
@@ -50,14 +50,15 @@ impl Uploads {
         Pinned::new(ROOM).map(|memory| Self { memory, used: 0 })
     }
 
-    /// Returns whether a copy of `bytes` bytes, at most [`LONGEST`], has no room in the staging
-    /// memory. The copy must then wait until the stream is idle.
+    /// Returns whether the staging memory has no room for a copy of `bytes` bytes, which must be at
+    /// most [`LONGEST`]. In this case, the caller must wait until the stream is idle and call
+    /// [`Self::idle`].
     pub(super) fn is_full(&self, bytes: usize) -> bool {
         self.used + bytes > ROOM
     }
 
-    /// Records that all copies are complete. The caller knows that the stream has been idle since
-    /// the last copy.
+    /// Records that all copies are complete. The stream must have been idle since the last copy was
+    /// started.
     pub(super) fn idle(&mut self) {
         self.used = 0;
     }
@@ -93,7 +94,10 @@ impl Downloads {
         Pinned::new(LONGEST).map(Self)
     }
 
-    /// Returns the staging memory for a download of `bytes` bytes, at most [`LONGEST`].
+    /// Returns the staging memory for a download of `bytes` bytes.
+    ///
+    /// # Panics
+    /// If `bytes` exceeds [`LONGEST`].
     pub(super) fn part(&mut self, bytes: usize) -> &mut [u8] {
         assert!(bytes <= LONGEST, "the download is longer than its staging memory");
         // SAFETY: it has this many bytes, which the driver has cleared or written, and no other

@@ -20,8 +20,8 @@ const BUILTIN_OPERATION_FAILURE: Code = 7;
 pub(super) struct Library {
     /// The version of the compiler (major, minor).
     pub(super) version: (u32, u32),
-    /// The architectures that the compiler supports, ascending; 75 stands for compute capability
-    /// 7.5.
+    /// The architectures that the compiler supports, ascending. Architecture 75 has compute
+    /// capability 7.5.
     pub(super) architectures: Vec<u32>,
     /// The path of the library's file, or its bare name if the file cannot be determined.
     pub(super) path: PathBuf,

@@ -59,7 +59,7 @@ impl Nvrtc {
         self.library.version
     }
 
-    /// Returns the architectures that the compiler supports, ascending; 75 stands for compute
+    /// Returns the architectures that the compiler supports, ascending. Architecture 75 has compute
     /// capability 7.5.
     #[must_use]
     pub fn architectures(&self) -> &[u32] {

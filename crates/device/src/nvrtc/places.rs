@@ -5,12 +5,13 @@ use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The newest major version of CUDA that is searched for by name if there is no driver.
+/// The newest major version of CUDA whose library is requested by name if there is no driver.
 const NEWEST: u32 = 13;
-/// The oldest major version of CUDA that is searched for by name.
+/// The oldest major version of CUDA whose library is requested by name.
 const OLDEST: u32 = 12;
 
-/// The folders and names at which NVRTC is searched for. The default value contains none.
+/// The folders and names at which NVRTC is searched for. The default value contains no folders and
+/// no names.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Places {
     /// The value of `WARPINT_NVRTC`, a file or folder. If it is set, nothing else is searched.
@@ -135,15 +136,17 @@ fn of_toolkit(root: &Path) -> Vec<PathBuf> {
         .collect()
 }
 
-/// Returns the files in a folder that are NVRTC libraries by their names, the newest version first.
+/// Returns the files in a folder whose names are names of NVRTC libraries, the newest version
+/// first.
 fn libraries(folder: &Path) -> Vec<PathBuf> {
     let mut found = children(folder, if cfg!(windows) { "nvrtc64_" } else { "libnvrtc.so" });
     found.retain(|path| path.is_file() && !path.to_string_lossy().contains(".alt."));
     found
 }
 
-/// Returns the bare library names to request from the dynamic loader. They are for the major
-/// versions from [`OLDEST`] to `newest`, the newest first.
+/// Returns the bare library names to request from the dynamic loader. They are the names for the
+/// major versions from [`OLDEST`] to `newest`, the newest first. Except on Windows, the name
+/// without a version follows.
 fn names(newest: u32) -> Vec<PathBuf> {
     if cfg!(windows) {
         // The name contains the first minor version of each major one.

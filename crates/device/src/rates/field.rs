@@ -7,7 +7,7 @@ use warpint_arith::goldilocks::{Q, canonical, mul, pow};
 use super::{Effort, wrong};
 use crate::{Arg, Buffer, Device, DeviceError, Kernel, Launch, Source, common};
 
-/// The measured rate of one kind of field operations, whose operands are in registers.
+/// The measured rate of one kind of field operations on operands in registers.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct InRegisters {
     /// The number of operations per clock cycle of one multiprocessor: the median over all
@@ -93,7 +93,7 @@ pub(super) fn transforms(
     Ok(MeasuredTransforms { radix, rate })
 }
 
-/// A benchmark that runs one block on each multiprocessor, with the memory for its results.
+/// A benchmark that runs one block on each multiprocessor. It includes the memory for the results.
 struct Bench<'a> {
     device: &'a Device,
     blocks: u32,
@@ -112,8 +112,9 @@ impl<'a> Bench<'a> {
         Ok(Self { device, blocks, threads, each, out, cycles })
     }
 
-    /// Measures a kernel whose loop does `operations` operations per element in each turn. Returns
-    /// the number of turns of the measured launch, a multiple of 4, and the rate.
+    /// Measures a kernel that performs `operations` operations per element in each turn of its
+    /// loop. Returns the number of turns of the measured launch, which is a multiple of 4, and the
+    /// rate.
     fn run(
         &mut self,
         kernel: &Kernel,
@@ -151,7 +152,7 @@ impl<'a> Bench<'a> {
         Ok((turns, rate))
     }
 
-    /// Compares the results of the last launch with the expected ones. Returns an error if any
+    /// Compares the results of the last launch with the expected results. Returns an error if any
     /// element i is not congruent to `expected(i)`. `what` names the computation in the error.
     fn check(&self, what: &str, expected: impl Fn(u64) -> u64) -> Result<(), DeviceError> {
         for (i, found) in (0..).zip(self.out.download()?) {

@@ -34,8 +34,8 @@ pub(super) fn source() -> Source {
         .define("IN_FLIGHT", IN_FLIGHT)
 }
 
-/// Measures only [`Rates::copies`](super::Rates::copies). Some sizes fit in the second-level cache
-/// of large GPUs, others do not.
+/// Measures only [`Rates::copies`](super::Rates::copies). Some of the measured sizes fit in the
+/// second-level cache of large GPUs, and others do not.
 ///
 /// # Errors
 /// No compiler was found, the device fails, or a result is wrong.
@@ -105,7 +105,7 @@ pub(super) fn kernel_period(device: &Device, effort: Effort) -> Result<Duration,
 }
 
 /// Calls `time` with increasing numbers of repetitions, until a call takes at least [`LONG_ENOUGH`]
-/// or has 2^16 repetitions. With [`Effort::Few`], calls it only once. Returns the number of
+/// or has 2^16 repetitions. With [`Effort::Few`], `time` is called only once. Returns the number of
 /// repetitions of the last call, the sum of the repetitions of all calls, and the time of the last
 /// call.
 fn long_enough(

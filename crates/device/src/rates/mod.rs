@@ -1,5 +1,5 @@
 //! Measures the rates of a device: products and transforms modulo 2^64 − 2^32 + 1 in registers,
-//! memory, launches, and FP64. All results except those of FP64 are compared with the CPU's.
+//! memory, launches, and FP64. The results of the measured kernels are verified, except for FP64.
 
 mod field;
 mod memory;
@@ -29,9 +29,9 @@ pub struct Rates {
 }
 
 impl Rates {
-    /// Returns the measured copy whose size is nearest to `bytes`, where nearness is measured by
-    /// the ratio of the sizes. Returns `None` if no copy was measured. The size matters because
-    /// buffers that fit in a cache are faster.
+    /// Returns the measured copy whose size is nearest to `bytes`. Nearness is measured by the
+    /// ratio of the sizes. Returns `None` if no copy was measured. The size matters because buffers
+    /// that fit in a cache are faster.
     #[must_use]
     pub fn copy_near(&self, bytes: u64) -> Option<&CopyRate> {
         let apart = |copy: &CopyRate| (copy.bytes as f64 / bytes.max(1) as f64).ln().abs();
@@ -45,7 +45,7 @@ pub enum Effort {
     /// Measures long enough for valid rates. Takes a few seconds on a GPU.
     Whole,
     /// Runs a few operations of each kind, which verifies their results but gives no valid rates.
-    /// For the simulator.
+    /// This effort is meant for the simulator.
     Few,
 }
 

@@ -30,9 +30,9 @@ impl Argument {
     }
 }
 
-/// Returns the letter that stands for an argument's type in `sim/interface.h`: `p` for a pointer,
-/// `u` and `U` for unsigned integers of 32 and 64 bits, `i` and `I` for signed ones, `d` for a
-/// double.
+/// Returns the letter that represents an argument's type in `sim/interface.h`: `p` for a pointer,
+/// `u` and `U` for unsigned integers of 32 and 64 bits, `i` and `I` for signed integers of 32 and
+/// 64 bits, and `d` for a double.
 pub(super) fn letter(arg: Arg) -> u8 {
     match arg {
         Arg::Pointer(_) => b'p',

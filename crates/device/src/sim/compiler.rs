@@ -141,7 +141,7 @@ impl Compiler {
 
     /// Returns the path of an object file with the simulator's run-time library, whose headers are
     /// in the same folder. If a sanitizer is given, the library's code is not instrumented, but the
-    /// library reports fiber switches and the ordering of memory to the sanitizer.
+    /// library reports fiber switches and memory-ordering operations to the sanitizer.
     fn runtime(&self, sanitizer: Option<Sanitizer>) -> Result<PathBuf, DeviceError> {
         let mut flags = self.flags(sanitizer);
         // The run time takes part in every barrier.

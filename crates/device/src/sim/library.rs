@@ -57,8 +57,8 @@ unsafe impl Send for Module {}
 // SAFETY: as above.
 unsafe impl Sync for Module {}
 
-/// The stacks and similar resources of a launch. The run-time library allocates them in a first
-/// launch; a later launch of any program reuses them.
+/// The stacks and similar resources of a launch. The run-time library allocates them during a
+/// launch, and later launches of any program reuse them.
 struct Stage(*mut c_void);
 
 // SAFETY: used by one thread at a time.

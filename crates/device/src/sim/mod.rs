@@ -1,5 +1,5 @@
-//! The simulator compiles the text of a kernel as C++ for the host, and runs its threads one after
-//! another on the CPU.
+//! A simulator that compiles the text of a kernel as C++ for the host, and runs the threads of the
+//! kernel one after another on the CPU.
 //!
 //! The simulator requires a C++ compiler at run time: the compiler that `WARPINT_CXX` or `CXX`
 //! names, or the first of c++, g++ and clang++ in the path. `sim/README.md` of this crate states
@@ -65,7 +65,7 @@ impl Device {
     /// Opens a simulator with the default [`SimOptions`].
     ///
     /// # Errors
-    /// There is no C++ compiler, or no folder for the compiled code.
+    /// There is no C++ compiler.
     pub fn simulator() -> Result<Self, DeviceError> {
         Self::simulator_with(&SimOptions::default())
     }
@@ -79,7 +79,7 @@ impl Device {
     }
 
     /// Opens a simulator with the second of the [`suite_seeds`], and prints the seed to standard
-    /// error. For long tests of kernels that other tests run with seed 0.
+    /// error. This function is meant for long tests of kernels that other tests run with seed 0.
     ///
     /// # Errors
     /// The same errors as [`Device::simulator`].
@@ -91,8 +91,7 @@ impl Device {
     /// Opens a simulator with these options.
     ///
     /// # Errors
-    /// There is no C++ compiler, or no folder for the compiled code, or the record cannot be
-    /// written.
+    /// There is no C++ compiler, or the record cannot be written.
     pub fn simulator_with(options: &SimOptions) -> Result<Self, DeviceError> {
         Ok(Self::new(Arc::new(Simulator::new(options)?)))
     }

@@ -11,7 +11,7 @@
 //! | 3 upload, 4 download | place, bytes, the bytes themselves |
 //! | 5 copy | place to, place from, bytes |
 //! | 6 clear | place, bytes |
-//! | 7 launch | program, name, grid (3), block (3), shared bytes, arguments; each argument: letter of its type, then its bits, or allocation (0 for null) and offset |
+//! | 7 launch | program, name, grid (3), block (3), shared bytes, number of arguments, arguments; each argument: letter of its type, then its bits, or allocation (0 for null) and offset |
 //!
 //! `programs/N/`: the sources of program N.
 

@@ -68,8 +68,8 @@ impl Unit {
         fs::write(folder.join(DEFINES), self.defines.join("\n"))
     }
 
-    /// Reads a unit from a folder into which [`Unit::record`] wrote it. Its title is the path of
-    /// the folder.
+    /// Reads a unit from a folder into which [`Unit::record`] wrote it. The title of the unit is
+    /// the path of the folder.
     pub(super) fn read(folder: &Path) -> io::Result<Self> {
         let mut files = vec![];
         read_folder(folder, "", &mut files)?;

@@ -102,7 +102,7 @@ impl TuningError {
     }
 }
 
-/// The store of timings, which are found by device, driver, program version and subject.
+/// The store of timings. A timing is found by its device, driver, program version and subject.
 #[derive(Debug, Clone)]
 pub struct TuningStore {
     folder: Folder,
@@ -119,7 +119,7 @@ struct Entry {
     unknown: Map<String, Value>,
 }
 
-/// The contents of the file, after reading.
+/// The result of reading the file.
 enum Content {
     Sound(Map<String, Value>),
     /// The file cannot be used. The text gives the reason, as the end of a sentence.
