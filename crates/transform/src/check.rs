@@ -1,19 +1,19 @@
-//! Checks transforms and products against their operands. A check that passes is evidence that a
+//! Checks transforms and products against their inputs. A check that passes is evidence that a
 //! device computed its results correctly.
 //!
 //! Let X be the transform of x: X_i = Σ_j x_j·ω^(ij) for i < N. For any r,
 //!
-//! Σ_i X_i·r^i = Σ_j x_j·w_j, w_j = Σ_i (r·ω^j)^i = (r^N − 1)/(r·ω^j − 1).
+//! Σ_i X_i·r^i = Σ_j x_j·w_j, w_j = Σ_i (r·ω^j)^i = (r^N − 1)/(r·ω^j − 1), or w_j = N if r·ω^j = 1.
 //!
 //! The difference between the sum over i and the sum over j is a polynomial in r of degree at most
 //! N − 1. If an output is wrong, the two sums are therefore equal for at most N − 1 points r. If r
-//! is drawn uniformly from S elements after the device has answered, a wrong transform passes with
+//! is drawn uniformly from S elements after the outputs are known, a wrong transform passes with
 //! probability at most (N − 1)/S, whatever the error is (Schwartz 1980; Freivalds 1977 for products
-//! of matrices). In a field of more than 2^64 elements, [`Field::from_u64`] of a random integer
-//! gives S = 2^64.
+//! of matrices). In a field of more than 2^64 elements, [`Field::from_u64`] of a random 64-bit
+//! integer gives S = 2^64.
 //!
-//! A cyclic convolution is checked by checks of its three transforms, or by [`product`] if nothing
-//! wraps around.
+//! To check a cyclic convolution, check its three transforms, or use [`product`] if nothing wraps
+//! around.
 
 use rayon::prelude::*;
 use warpint_arith::field::Field;

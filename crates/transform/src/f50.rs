@@ -10,12 +10,12 @@ use warpint_arith::f50::F50;
 pub struct TooFewPrimes {
     /// The number of primes requested.
     pub wanted: usize,
-    /// The exponent m of the order 2^m of the roots of unity that were requested.
+    /// The base-2 logarithm of the order of the requested roots of unity.
     pub log2: u32,
 }
 
-/// The smallest exponent m for which [`primes`] returns primes c·2^m + 1. It is used for shorter
-/// transforms too, so all transforms of up to 2^24 points use the same primes.
+/// The smallest exponent m for which [`primes`] returns primes c·2^m + 1. [`primes`] uses this
+/// exponent for shorter transforms too, so all transforms of up to 2^24 points use the same primes.
 const LEAST: u32 = 24;
 
 /// Returns the fields Z/pZ for the `count` largest primes p = c·2^m + 1 below 2^50, where m is the

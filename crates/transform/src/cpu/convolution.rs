@@ -23,7 +23,7 @@ impl<F: Field> Transform<F> {
     }
 
     /// Replaces each vector of a by its cyclic convolution with itself. Cost of each convolution:
-    /// two transforms, N squares and N products.
+    /// two transforms, N squarings and N products.
     ///
     /// # Errors
     /// The number of elements is not a multiple of N.

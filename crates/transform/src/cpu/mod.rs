@@ -1,13 +1,14 @@
 //! Transforms on the CPU over any [`Field`]. The module [`f50`] computes products of polynomials
-//! modulo 50-bit primes with vector instructions, and the module [`goldilocks`] convolutions modulo
-//! 2^64 − 2^32 + 1.
+//! modulo 50-bit primes with vector instructions. The module [`goldilocks`] computes transforms and
+//! convolutions modulo 2^64 − 2^32 + 1.
 //!
-//! Decimation in frequency (Gentleman and Sande 1966): with N = K·S, j = S·u + s and i = K·v + q,
+//! Decimation in frequency (Gentleman and Sande 1966): with N = K·S, j = S·u + s, i = K·v + q, u,
+//! q < K and s, v < S,
 //!
 //! X_(K·v + q) = Σ_s (ω^(sq) · Σ_u x_(S·u + s)·ω^(S·uq)) · ω^(K·sv).
 //!
 //! This formula consists of K-point transforms of the columns, products by twiddles ω^(sq), and
-//! S-point transforms of the rows, which are computed in the same way. For K = 2^c, c =
+//! S-point transforms of the rows, which are computed in the same way. For K = 2^c, where c is
 //! [`Field::log2_of_cheap_roots`], the K-point transforms multiply only by cheap roots. The
 //! twiddles are the only general factors. The number of general products is about N·log2(N)/c in
 //! all (Fürer 2009, *Faster integer multiplication*; Chen et al. 2018, *Big prime field FFTs on the
@@ -72,8 +73,8 @@ pub enum WrongArgument {
 
 /// A plan of transforms of N = 2^m elements over the field F, on the CPU.
 ///
-/// All methods process batches: vector b consists of the elements b·N to b·N + N − 1. They run on
-/// the threads of rayon's current pool.
+/// All methods process batches: vector b consists of the elements b·N to b·N + N − 1. The methods
+/// run on the threads of rayon's current pool.
 #[derive(Debug, Clone)]
 pub struct Transform<F: Field> {
     field: F,
@@ -152,7 +153,7 @@ impl<F: Field> Transform<F> {
     }
 
     /// Replaces each vector X by its inverse transform x_j = 1/N·Σ_i X_i·ω^(−ij), in natural order.
-    /// Cost of each transform: the cost of a forward transform, and N products.
+    /// Cost of each transform: the cost of a forward transform, plus N products.
     ///
     /// # Errors
     /// The number of elements is not a multiple of N.

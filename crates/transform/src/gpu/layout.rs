@@ -22,7 +22,7 @@ pub trait WordField: Field {
     fn element_of(&self, words: &[Self::Word]) -> Option<Self::Element>;
 }
 
-/// The words of an element are its K digits.
+/// The words of an element are its K digits, the lowest first.
 impl<const K: usize> WordField for Gfn<K> {
     type Word = u64;
 
@@ -57,8 +57,8 @@ impl<const L: usize> WordField for PrimeField<L> {
     }
 }
 
-/// An element has one word: the integer x, 0 ≤ x < p, that the element represents. `extend` expects
-/// elements in this form.
+/// An element has one word: the integer x, 0 ≤ x < p, that the element represents. `extend` does
+/// not reduce elements, so an element passed to it must be this integer.
 impl WordField for F50 {
     type Word = f64;
 

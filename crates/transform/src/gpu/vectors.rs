@@ -3,11 +3,11 @@
 use bytemuck::Pod;
 use warpint_device::{Buffer, Device, DeviceError};
 
-/// The error that a vector does not have the length that the plan requires.
+/// The error that a buffer of vectors does not have the length that the plan requires.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("a vector has {words} words, but the plan requires {expected}")]
 pub struct WrongLength {
-    /// The number of words of the given vector.
+    /// The number of words of the given buffer.
     pub words: usize,
     /// The number of words that the plan requires.
     pub expected: usize,

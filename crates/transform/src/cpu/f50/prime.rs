@@ -1,4 +1,4 @@
-//! Polynomial products modulo one prime.
+//! Polynomial products modulo one prime. As in the parent module, M = 2^log2, h = M/2 and i² = −1.
 
 use multiversion::multiversion;
 use warpint_arith::f50::{F50, Factor};
@@ -44,12 +44,13 @@ impl Shape {
     }
 }
 
-/// The tables of a transform that starts at one node of the tree of polynomials, which the module
-/// `transform` describes. This node is called the root.
+/// The tables of a transform that starts at one node of the tree of polynomials. This node is
+/// called the root. The module `transform` describes the tree; the factor of node j is the number
+/// w_j.
 struct Piece {
     /// The factors of the root and of its two children.
     first: [Factors; 3],
-    /// The factors of all lower levels. Entry 2^s + j contains the factors of the four nodes
+    /// The factors of all further levels. Entry 2^s + j contains the factors of the four nodes
     /// (4·root + c)·2^s + j, c < 4, where s ≥ 0 and j < 2^s.
     factors: Vec<Factors>,
     /// The inverses of the factors in `first`.
@@ -59,7 +60,7 @@ struct Piece {
     scale: Factor,
 }
 
-/// Working memory of [`Prime::product`], which can be reused for any further product.
+/// Working memory of [`Prime::product`], which can be reused for further products.
 #[derive(Debug, Default)]
 pub struct Scratch {
     a: Vec<Lane>,
@@ -110,9 +111,9 @@ impl Prime {
     }
 
     /// Computes the coefficients of a·b modulo the prime p, or of a² if b is `None`, and writes
-    /// them to `out`. The coefficients of a and b are arbitrary 64-bit words. Those of the product
-    /// are integers from 0 to p − 1, one for each point of the shape. All coefficients are in
-    /// ascending order of their degrees.
+    /// them to `out`. The coefficients of a and b are arbitrary 64-bit words. The coefficients of
+    /// the product are integers from 0 to p − 1, one for each point of the shape. All coefficients
+    /// are in ascending order of their degrees.
     ///
     /// If the product has more coefficients than the shape has points, the result is wrong.
     ///
@@ -198,8 +199,9 @@ fn first(field: F50, w: &[f64], root: usize) -> [Factors; 3] {
     [root, 2 * root, 2 * root + 1].map(|node| Factors::new([field.factor(w[node]); WIDTH]))
 }
 
-/// Returns the factors of a [`Piece`] of 2^log2 points for all levels except the first two. The
-/// order is that of [`Piece::factors`]; entry 0 repeats entry 1 and is not used.
+/// Returns the factors of a [`Piece`] of 2^log2 points with the given root, for all levels except
+/// the first two. `w` is the result of [`nodes`]. The order is that of [`Piece::factors`]; entry 0
+/// repeats entry 1 and is not used.
 fn below(field: F50, w: &[f64], root: usize, log2: u32) -> Vec<Factors> {
     let vectors = (1usize << log2) / WIDTH;
     let entry = |e: usize| {

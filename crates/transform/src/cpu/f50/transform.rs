@@ -2,9 +2,9 @@
 //!
 //! # The tree
 //!
-//! Node j of length L represents the residues of polynomials modulo x^L − w_j². The root is node 0
-//! or node 2. As x^L − w² = (x^(L/2) − w)·(x^(L/2) + w), the children of this node are the nodes 2j
-//! and 2j + 1 of length L/2, if w_(2j)² = w_j and w_(2j+1)² = −w_j.
+//! Node j of length L represents the residues of polynomials modulo x^L − w_j². As
+//! x^L − w² = (x^(L/2) − w)·(x^(L/2) + w), the children of this node are the nodes 2j and 2j + 1 of
+//! length L/2, if w_(2j)² = w_j and w_(2j+1)² = −w_j. The root of the tree is node 0 or node 2.
 //!
 //! This holds for the following w_j. Let b_s be bit s of j, so that j = Σ b_s·2^s, and let t_j = Σ
 //! b_s·2^(−s−2). For t = a/2^m, let e(t) = ω(m)^a, where ω(m) is the root of unity of order 2^m.
@@ -19,19 +19,20 @@
 //!
 //! # Lanes
 //!
-//! After the first two levels there are four blocks of n/4 numbers. They are interleaved: lane c of
-//! vector r is number r of block c. All further levels operate on whole vectors.
+//! After the first two levels of a transform of n points, there are four blocks of n/4 numbers
+//! each. They are interleaved: lane c of vector r is number r of block c. All further levels
+//! operate on whole vectors.
 //!
 //! # Bounds
 //!
 //! All bounds are of absolute values, as multiples of p. Rounding adds a few units to each bound;
-//! they are omitted here. The bounds of single operations are those of [`F50`]. The quarters of a
-//! block are x0, x1, x2 and x3. The factor of a node is w, and the factor of a child is w'.
+//! these units are omitted here. The bounds of single operations are those of [`F50`]. The quarters
+//! of a block are x0, x1, x2 and x3. The factor of a node is w, and the factor of a child is w'.
 //!
 //! *Forward*, two levels at a time: inputs are up to 2. The first quarter x0 is reduced to ½. Then
 //! x0 ± w·x2 is up to ½ + (½ + 2/16) = 1.125, and x1 ± w·x3 is up to 2 + 0.625 = 2.625. The product
-//! of x1 ± w·x3 by w' is up to ½ + 2.625/16 < 0.67. So the results are up to 1.125 + 0.67 < 2. A
-//! single level gives ½ + 0.625.
+//! of x1 ± w·x3 by w' is up to ½ + 2.625/16 < 0.67. So the results are up to 1.125 + 0.67 < 2. The
+//! results of a single level are up to ½ + 0.625.
 //!
 //! *Products*: one factor is reduced to ½, so |a·b| is up to ½·2·p² = p². The product mod p is up
 //! to ½ + ¼ < 1.
@@ -72,10 +73,10 @@ pub(super) fn join4(field: F50, y: [Lane; 4], [w, w0, w1]: Three) -> [Lane; 4] {
     [x0, x1, s0.minus(s1).times(field, w), d0.minus(d1).times(field, w)]
 }
 
-/// Splits `data` into blocks of `len` vectors, and calls `each` on the vectors at the same index of
-/// the four quarters of a block. The factors of the node of block j are at index e =
-/// `data.len()/len` + j of `factors`. The factors of the two children of this node are at indices
-/// 2e and 2e + 1.
+/// Splits `data` into blocks of `len` vectors. For each block and each index in a quarter of the
+/// block, calls `each` on the four vectors at this index of the quarters. The factors of the node
+/// of block j are at index e = `data.len()/len` + j of `factors`. The factors of the two children
+/// of this node are at indices 2e and 2e + 1.
 #[inline(always)]
 fn by_quarters(
     data: &mut [Lane],

@@ -1,10 +1,10 @@
 //! Discrete Fourier transforms of 2, 3, 4, 5, 8 and 16 points in registers.
 //!
 //! The transform of n points is X_k = Σ_j x_j·ω_n^(jk); inputs and outputs are in natural order.
-//! The roots of unity are those of [`root_of_unity`](warpint_arith::goldilocks::root_of_unity).
-//! They are powers of 2, except for ω_5: ω_4 = 2^48, ω_8 = 2^24 and ω_16 = 2^12. So only the
-//! 5-point transform needs products. To invert a transform, apply it again, exchange the outputs k
-//! and n − k, and divide by n.
+//! The roots of unity are those of [`root_of_unity`](warpint_arith::goldilocks::root_of_unity). All
+//! these roots except ω_5 are powers of 2; in particular, ω_4 = 2^48, ω_8 = 2^24 and ω_16 = 2^12.
+//! So only the 5-point transform needs products. To invert a transform, apply it again, exchange
+//! the outputs k and n − k, and divide by n.
 
 use super::lanes::Lanes;
 use warpint_arith::goldilocks as field;
@@ -94,9 +94,9 @@ impl Fifth {
         }
     }
 
-    /// Returns the transform of five points. It needs five products: two by the constants of the
-    /// c_k, because c_1 + c_2 = −1/2, and three by the constants of the s_k. The c_k and s_k are
-    /// defined at [`Fifth::new`].
+    /// Returns the transform of five points. It needs five products. With the notation of
+    /// [`Fifth::new`], two products give the terms with c_1 and c_2, because c_1 + c_2 = −1/2.
+    /// Three products give the terms with s_1 and s_2.
     #[inline(always)]
     pub(super) fn dft5<V: Lanes>(&self, [a, b, c, d, e]: [V; 5]) -> [V; 5] {
         let ([s1, d1], [s2, d2]) = (dft2([b, e]), dft2([c, d]));

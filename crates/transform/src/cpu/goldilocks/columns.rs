@@ -21,9 +21,10 @@ pub struct ColumnPass<'a, V: Lanes> {
 }
 
 impl<V: Lanes> ColumnPass<'_, V> {
-    /// Transforms W adjacent columns, multiplies them by their factors, and writes them to columns
-    /// c to c + W − 1 of a spectrum, in the layout that is described at [`Shape::pitch`]. `column`
-    /// contains the R entries of each column, with column c + i in lane i, and is overwritten.
+    /// Transforms W adjacent columns, multiplies the results by their factors, and writes the
+    /// products to columns c to c + W − 1 of a spectrum, in the layout that is described at
+    /// [`Shape::pitch`]. `column` contains the R entries of each column, with column c + i in lane
+    /// i, and is overwritten.
     ///
     /// # Safety
     /// No other thread may use columns c to c + W − 1 of the spectrum during the call.

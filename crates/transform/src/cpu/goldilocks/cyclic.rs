@@ -37,7 +37,7 @@ impl Digits<'_> {
         x & ((1 << self.bits) - 1)
     }
 
-    /// Returns the number of digits, ⌈64·limbs/bits⌉.
+    /// Returns the number of digits: ⌈64·l/bits⌉ for l limbs.
     fn len(&self) -> usize {
         (64 * self.limbs.len()).div_ceil(self.bits as usize)
     }
@@ -68,9 +68,9 @@ pub struct Pools<'a> {
 pub trait Cyclic: Send + Sync {
     /// Computes a sum z = Σ ± x∗y for each entry of `sums`. The sum is over the terms of the entry,
     /// and x∗y is the cyclic convolution of two operands. The N coefficients of z are z_j = Σ ± Σ_i
-    /// x_i·y_((j − i) mod N) mod q, where q = 2^64 − 2^32 + 1. They are from 0 to q − 1, and in
-    /// ascending order of j. Calls `finish` with the coefficients of each sum, and returns the
-    /// results of `finish` in the order of `sums`.
+    /// x_i·y_((j − i) mod N) mod q, where q = 2^64 − 2^32 + 1, and x_i and y_i are digits of the
+    /// operands. They are from 0 to q − 1, and in ascending order of j. Calls `finish` with the
+    /// coefficients of each sum, and returns the results of `finish` in the order of `sums`.
     ///
     /// Cost: one transform for each operand and for each sum. The memory is 8·N bytes for each
     /// operand, and 16·N bytes for each sum in progress.
@@ -104,8 +104,8 @@ struct Tables<V: Lanes> {
     columns_fft: Fft,
     rows_fft: Fft,
     /// The factors between the transforms of columns and rows, with W lanes and C columns. Lane i
-    /// of entry g·C + c is ω_N^(c·k), where k is the frequency at position g·W + i of a transformed
-    /// column.
+    /// of entry g·C + c is ω_N^(c·k), where ω_N is the root of unity of order N, and k is the
+    /// frequency at position g·W + i of a transformed column.
     forward: Vec<V::Factor>,
     /// The inverses of the factors in `forward`, divided by N.
     inverse: Vec<V::Factor>,
@@ -219,8 +219,8 @@ impl<V: Lanes> Kernel<V> for Columns<'_, V> {
     }
 }
 
-/// Computes a sum Σ ± x·y of products of spectra and transforms it back along the rows, for one
-/// group of rows.
+/// A kernel that computes a sum Σ ± x·y of products of spectra, for one group of rows, and
+/// transforms the sum back along the rows.
 struct Rows<'a, V: Lanes> {
     tables: &'a Tables<V>,
     spectra: &'a [Vec<V>],

@@ -1,12 +1,13 @@
 //! In-place transforms of 2^k, 3·2^k and 5·2^k points, one transform in each lane.
 //!
 //! The forward transform X_k = Σ_j x_j·ω^(jk), by decimation in frequency, leaves the spectrum in
-//! the order [`Fft::spectrum`]. The inverse, by decimation in time and without the factor 1/n,
+//! the order of [`Fft::spectrum`]. The inverse, by decimation in time and without the factor 1/n,
 //! expects this order. No reordering is done.
 //!
-//! Transforms of 128 points or more begin with passes of radix 2 to 16 whose twiddles come from
-//! tables, until blocks of at most 64 points are left. In a block of at most 64 points, every
-//! twiddle is a power of ω_64 = 8, and a product by it is a shift.
+//! If 3 or 5 divides n, a transform begins with a pass of radix 3 or 5. Passes of radix 2 to 16
+//! follow until blocks of at most 64 points remain. The twiddles of all these passes come from
+//! tables. In a block of at most 64 points, every twiddle is a power of ω_64 = 8, so a product by a
+//! twiddle is a shift.
 
 use super::butterfly::{dft2, dft4, dft8, dft16};
 use super::lanes::{Kernel, Lanes};
@@ -321,7 +322,7 @@ macro_rules! each_of_eight {
 /// Defines the forward and inverse transforms of blocks of 8·radix points. The forward transform is
 /// a pass of the given radix, followed by `radix` transforms of 8 points. Output m of butterfly j
 /// of the pass is multiplied by the twiddle ω^(j·m) = 2^(24·j·m/radix), where ω is the root of
-/// unity of order 8·radix. The inverse transform does the inverse in reverse order.
+/// unity of order 8·radix. The inverse transform executes the inverse steps in reverse order.
 ///
 /// Each butterfly is a call with a constant j, so that its shifts are known at compile time.
 macro_rules! shift_passes {

@@ -1,4 +1,4 @@
-//! One or several field elements side by side: the interface on which the transforms are built.
+//! The interface of one or several field elements side by side, on which the transforms are built.
 
 use warpint_arith::goldilocks as field;
 
@@ -54,10 +54,10 @@ pub trait Lanes: Copy + Send + Sync + 'static {
     fn transpose(square: &mut [Self]);
 }
 
-/// A computation with lanes of type `V`. [`Kernel::run`], and every function generic in `V` that it
-/// calls, must be `#[inline(always)]`, so that it is compiled with the instruction set of `V`.
+/// A computation with lanes of type `V`. [`Kernel::run`] and all functions generic in `V` that it
+/// calls must be `#[inline(always)]`, so that they are compiled with the instruction set of `V`.
 pub trait Kernel<V> {
-    /// Executes the computation.
+    /// Executes the computation. [`Lanes::enter`] calls this method.
     fn run(self);
 }
 

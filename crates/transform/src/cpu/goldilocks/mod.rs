@@ -1,6 +1,6 @@
 //! Transforms modulo q = 2^64 − 2^32 + 1 of 2^k, 3·2^k and 5·2^k points (Hérault 2025, §2–4). In
-//! transforms of up to 64 points, products by roots are shifts, because the roots are powers of 2,
-//! which has order 192.
+//! transforms of 2^k ≤ 64 points, products by roots are shifts. The roots are powers of 2, because
+//! 2 is a root of unity of order 192.
 //!
 //! | file | subject |
 //! |---|---|

@@ -1,4 +1,4 @@
-//! The pass for the factor 3 or 5 of a transform length, which precedes the passes for factors
+//! The pass for the factor 3 or 5 of a transform length. It precedes the passes for the factors
 //! of 2.
 
 use super::butterfly::{Fifth, dft3};
@@ -14,13 +14,13 @@ pub(super) struct OddPass {
 }
 
 impl OddPass {
-    /// Returns 5 if it divides n, otherwise 3 if it divides n, otherwise 1.
+    /// Returns 5 if 5 divides n, 3 if 3 but not 5 divides n, and otherwise 1.
     pub(super) fn radix_of(n: usize) -> usize {
         [5, 3].into_iter().find(|r| n.is_multiple_of(*r)).unwrap_or(1)
     }
 
     /// Computes the tables of the pass for a transform of n points. Returns `None` if neither 3 nor
-    /// 5 divides n.
+    /// 5 divides n, or if the field has no root of unity of order n.
     pub(super) fn new(n: usize) -> Option<Self> {
         let fifth = match Self::radix_of(n) {
             5 => Some(Fifth::new(field::root_of_unity(5)?)),

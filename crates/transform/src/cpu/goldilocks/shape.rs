@@ -3,7 +3,8 @@
 use super::odd::OddPass;
 
 /// The number of columns that are processed together in a pass. With 8 columns, the adjacent digits
-/// of a row fill half a cache line, and columns of 320 points fit in the first-level cache.
+/// of a row, of at most 32 bits each, fill at most half a cache line, and columns of 320 points fit
+/// in the first-level cache.
 const TILE: usize = 8;
 
 /// The number of unused entries at the end of a group of rows in a spectrum. Without them,

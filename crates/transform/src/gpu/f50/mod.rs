@@ -67,7 +67,7 @@ pub enum Ntt50Error {
 }
 
 impl Ntt50Error {
-    /// Returns the kind of the error.
+    /// Returns the kind of the error, which says what a caller can do about it.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         match self {
@@ -107,7 +107,8 @@ pub struct Ntt50 {
     log2: u32,
     /// The base-2 logarithm of the number of points of a row.
     row: u32,
-    /// The base-2 logarithm of the number of columns of a tile.
+    /// The base-2 logarithm of the number of columns of a tile, for the kernels that transform
+    /// columns.
     inner: u32,
     batch: usize,
     stride: usize,

@@ -32,8 +32,9 @@ pub(super) fn rounds(stages: u32) -> Vec<u32> {
     rounds
 }
 
-/// Returns 2^stages factors for each prime, in the layout of the table of roots that `f50_tile.cuh`
-/// describes. `roots` contains the result of [`roots`] for each prime.
+/// Returns 2^stages factors for each prime, for lines of 2^stages points, in the layout of the
+/// table of roots that `f50_tile.cuh` describes. `roots` contains the result of [`roots`] for each
+/// prime.
 pub(super) fn line(fields: &[F50], roots: &[Vec<f64>], stages: u32) -> Vec<[f64; 2]> {
     let one = |(&field, roots): (&F50, &Vec<f64>)| {
         // The w of block c in reversed order: w(c + 2^t) = w(c)·ω(t + 2).

@@ -9,12 +9,13 @@
 //! pass, when the digits are written.
 //!
 //! Cost: ⌈log N / log P⌉ passes, where P is the largest number of points of a short transform. P is
-//! 2k, but 64 for k = 64 and 32 for k = 128, because larger tiles would not fit in shared memory.
-//! Each pass has N·16k bytes of memory traffic. Each pass except the first multiplies N elements by
-//! twiddles. For k ≤ 16, a product of elements is k² products of digits, each of four products of
-//! 32-bit words. For k ≥ 32, it is a negacyclic convolution of digits by transforms modulo three
-//! primes of 47 bits. Memory: N elements for the passes, and slightly more than N elements for
-//! twiddles. For k ≥ 32, twiddles take three times this memory.
+//! 2k, except that P is 64 for k = 64 and 32 for k = 128, because tiles of 2k points would be too
+//! large. Each pass has N·16k bytes of memory traffic. Each pass except the first multiplies N
+//! elements by twiddles. For k ≤ 16, a product of elements consists of k² products of digits, and
+//! each of these of four products of 32-bit words. For k ≥ 32, a product of elements is a
+//! negacyclic convolution of digits, computed by transforms modulo three primes of 47 bits. Memory:
+//! N elements for the passes, and slightly more than N elements for twiddles. For k ≥ 32, twiddles
+//! take three times this memory.
 
 mod costs;
 mod plan;

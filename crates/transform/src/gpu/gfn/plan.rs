@@ -61,7 +61,7 @@ pub enum GfnFftError {
 }
 
 impl GfnFftError {
-    /// Returns the kind of the error.
+    /// Returns the kind of the error, which says what a caller can do about it.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         match self {
@@ -111,7 +111,7 @@ impl GfnFft {
     /// Plans transforms of N = 2^`log2` elements, `batch` at a time. Compiles the kernels, or loads
     /// them from the cache, and computes the twiddles.
     ///
-    /// The plan needs memory for a batch and for the twiddles. The twiddles take N + N/2k + …
+    /// The plan needs memory for a batch and for the twiddles. The twiddles take N + N/(2k) + …
     /// elements, and three times this memory for k ≥ 32. The computation of the twiddles
     /// temporarily needs further memory.
     ///

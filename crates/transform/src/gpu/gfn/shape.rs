@@ -25,8 +25,8 @@ const HEADERS: &[(&str, &str)] = &[
 /// The number of threads of a block of the kernel that transforms the digits of elements.
 pub(super) const SPECTRA_THREADS: usize = 128;
 
-/// Returns whether twiddles are stored as transforms of their digits. The result is true for k
-/// > 16. Otherwise twiddles are stored as digits.
+/// Returns whether twiddles are stored as transforms of their digits, which is true for k > 16.
+/// Otherwise twiddles are stored as digits.
 pub(super) fn has_spectra(form: Form) -> bool {
     form.digits() > ALONE
 }

@@ -116,7 +116,7 @@ fn tiles_fit_the_shared_memory_of_every_device() {
     }
 }
 
-/// Tests that several threads can use a plan at the same time, although its passes share a vector
+/// Tests that several threads can use a plan at the same time, although its passes share a buffer
 /// that the plan owns.
 #[test]
 fn threads_may_share_a_plan() {

@@ -118,7 +118,7 @@ impl<'a> Maker<'a> {
     ///
     /// Let s = 2^`log_run` be the product of the numbers of points of all passes before this pass,
     /// and let ω be the root of unity of order N. Entry i + 2^`stages`·l is ω^(i·l·s) for
-    /// i < 2^`stages`. If `back` is true, every entry is divided by N.
+    /// i < 2^`stages` and l < N/(2^`stages`·s). If `back` is true, every entry is divided by N.
     pub(super) fn twiddles(
         &self,
         log_run: u32,
@@ -172,7 +172,9 @@ impl<'a> Maker<'a> {
     }
 }
 
-/// Returns the arguments of the kernel that multiplies elements.
+/// Returns the arguments of the kernel in `gfn_product.cu`, which multiplies elements. `strides`
+/// are the strides of a, b and `out`. `logs` are the kernel's arguments `log_points`, `log_apart`,
+/// `log_low` and `log_high`. `count` is the number of products.
 pub(super) fn product_args(
     [a, b]: [View<'_, u64>; 2],
     out: Cells<'_, u64>,

@@ -44,7 +44,7 @@ pub enum PrimeFftError {
 }
 
 impl PrimeFftError {
-    /// Returns the kind of the error.
+    /// Returns the kind of the error, which says what a caller can do about it.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         match self {
@@ -54,8 +54,8 @@ impl PrimeFftError {
     }
 }
 
-/// A plan of transforms of one length N over a prime field Z/pZ of at most 64·L bits, on one
-/// device. `batch` transforms are computed at a time.
+/// A plan of transforms of one length N over a field Z/pZ, on one device. The prime p has at most
+/// 64·L bits. `batch` transforms are computed at a time.
 ///
 /// A buffer contains the `batch·N` elements of a batch in limb-major order. Each element has L
 /// words; word d of element j is at `d·batch·N + j`. An element is an integer from 0 to p − 1. This
@@ -88,8 +88,8 @@ pub struct PrimeFft<const L: usize> {
     scratch: Mutex<Buffer<u64>>,
 }
 
-/// The factor by which the last pass of an inverse transform multiplies. R is the constant of the
-/// Montgomery form, 2^(64·inner).
+/// The factor by which the last pass of an inverse transform multiplies. R = 2^(64·inner) is the
+/// constant of the Montgomery form, where `inner` is a field of [`Shape`].
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Scale {
     /// The factor 1/N, for an inverse transform that is not part of a convolution.

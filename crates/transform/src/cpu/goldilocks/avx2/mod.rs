@@ -48,8 +48,8 @@ fn reduce(low: U64x4, high: U64x4) -> U64x4 {
     canonical(plus(sum, carry))
 }
 
-/// Returns a·b mod [`Q`] in each lane. The result is canonical and stored with 2^63 added; a and b
-/// are stored without this offset.
+/// Returns a·b mod [`Q`] in each lane. Requires a·b < 2^64·q. The result is canonical and stored
+/// with 2^63 added; a and b are stored without this offset.
 #[inline(always)]
 fn product(a: U64x4, b: U64x4) -> U64x4 {
     let (a_high, b_high) = (shift_right(a, 32), shift_right(b, 32));
