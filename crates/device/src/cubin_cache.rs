@@ -1,9 +1,9 @@
 //! A cache of compiled kernels on disk, so that each kernel is compiled once on a machine.
 //!
 //! An entry is the machine code of one source. Its key is the SHA-256 of everything that determines
-//! the code, and is also the name of the entry's file. The file consists of a header line, a digest
-//! and the code. The digest is the SHA-256 of the header, the key and the code, so an entry that
-//! was renamed to another key is refused.
+//! the code. The entry's file has the name `KEY.cubin`. The file consists of a header line, a
+//! digest and the code. The digest is the SHA-256 of the header, the key and the code, so an entry
+//! that was renamed to another key is refused.
 //!
 //! An entry is written to a temporary file and then renamed. Several processes and threads may
 //! therefore build the same entry at once: a reader finds a complete file or none. A cache that
@@ -22,7 +22,7 @@ const DIGEST: usize = 32;
 const MOST_BYTES: u64 = 256 << 20;
 
 /// The key of an entry: the SHA-256, in hexadecimal, of everything that determines the compiled
-/// code. It is also the name of the entry's file.
+/// code.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct CubinKey(String);
 

@@ -95,7 +95,7 @@ impl Device {
         self.0.memory()
     }
 
-    /// Allocates a buffer of `len` elements, whose contents are unspecified.
+    /// Allocates a buffer of `len` elements. The contents of the buffer are unspecified.
     pub fn alloc<T: Pod>(&self, len: usize) -> Result<Buffer<T>, DeviceError> {
         Buffer::new(self, len)
     }
@@ -138,8 +138,8 @@ impl Device {
         Ok(Graph { device: self.clone(), id: self.0.graph(&nodes)? })
     }
 
-    /// Returns the time that the device spends on the work submitted by `work`, by the device's
-    /// clock. Waits until this work has ended.
+    /// Calls `work`, and returns the time that the device spends on the work submitted by this
+    /// call, by the device's clock. Waits until this work has ended.
     pub fn time(
         &self,
         work: impl FnOnce() -> Result<(), DeviceError>,
@@ -343,8 +343,8 @@ impl Drop for Graph {
 /// An address in an argument must lie in memory that [`Self::alloc`] allocated and that has not
 /// been freed. The call reads or writes consecutive bytes, the first of which is at this address.
 /// All these bytes must lie in the same allocation. The caller of the backend must ensure these
-/// conditions. The methods of [`Buffer`] do so; for launches, the caller of [`Kernel::launch`]
-/// does.
+/// conditions. The methods of [`Buffer`] ensure them; for launches, the caller of
+/// [`Kernel::launch`] ensures them.
 pub trait Backend: Send + Sync {
     /// Returns the device's properties.
     fn info(&self) -> &DeviceInfo;
@@ -374,7 +374,7 @@ pub trait Backend: Send + Sync {
     /// # Safety
     /// As stated for the trait, for both addresses.
     unsafe fn copy(&self, to: u64, from: u64, bytes: usize) -> Result<(), DeviceError>;
-    /// Sets `bytes` bytes to zero. The first of them is at the address `address`.
+    /// Sets `bytes` bytes to zero, beginning at `address`.
     ///
     /// # Safety
     /// As stated for the trait.
@@ -391,7 +391,7 @@ pub trait Backend: Send + Sync {
     /// The conditions of [`Kernel::launch`] hold, and every pointer refers to memory of this
     /// device.
     unsafe fn launch(&self, kernel: u64, shape: Launch, args: &[Arg]) -> Result<(), DeviceError>;
-    /// Builds a graph of launches, each ordered after the preceding one, and returns its id.
+    /// Builds a graph of launches, which run in the given order, and returns its id.
     fn graph(&self, nodes: &[GraphNode]) -> Result<u64, DeviceError>;
     /// Submits all launches of a graph once.
     ///

@@ -54,9 +54,9 @@ impl Arg {
     pub const NULL: Self = Self::Pointer(Pointer { address: 0, device: None });
 }
 
-/// The address of elements in a device's memory. A pointer is only made when a [`Buffer`], a
-/// [`View`] or [`Cells`] are converted to an [`Arg`]. A pointer has no lifetime, so it may outlive
-/// the object from which it was made.
+/// The address of elements in a device's memory. A pointer is only made by converting a [`Buffer`],
+/// a [`View`] or [`Cells`] to an [`Arg`], except for [`Arg::NULL`]. A pointer has no lifetime, so
+/// it may outlive the object from which it was made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Pointer {
     address: u64,

@@ -2,12 +2,12 @@
 
 use crate::{Device, DeviceError, DeviceInfo, cuda};
 
-/// The GPUs of this machine, and the reasons why none was found.
+/// The GPUs of this machine, or the reasons why no GPU was found.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DeviceList {
     /// The properties of the GPUs found, in the order of their indices.
     pub devices: Vec<DeviceInfo>,
-    /// The reasons why no GPU was found, one line each, such as no driver or no GPU. Empty if a GPU
+    /// The reasons why no GPU was found, one line each, such as a missing driver. Empty if a GPU
     /// was found.
     pub missing: Vec<String>,
 }

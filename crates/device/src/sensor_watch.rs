@@ -1,4 +1,4 @@
-//! Reads the sensors of a device periodically, and records the extremes of the readings.
+//! Reads the sensors of a device at most once per second, and records the extremes of the readings.
 
 use std::fmt;
 use std::time::{Duration, Instant};
@@ -40,8 +40,7 @@ pub struct SensorExtremes {
     /// The range of the power drawn by the whole board, in W.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub power_watts: Option<SensorRange>,
-    /// All reasons for which the clocks were throttled at some reading, in words such as `power
-    /// cap`.
+    /// All reasons for throttling that some reading reported, in words such as `power cap`.
     pub throttled_by: Vec<String>,
 }
 

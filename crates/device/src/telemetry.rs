@@ -51,7 +51,8 @@ impl fmt::Display for Telemetry {
 
 /// The sensors of one device.
 pub trait Sensors: Send + fmt::Debug {
-    /// Reads the sensors. Returns `None` if no sensor answers, because the device is gone.
+    /// Reads the sensors. Returns `None` if no sensor answers, for example because the device is
+    /// gone.
     fn read(&self) -> Option<Telemetry>;
 }
 

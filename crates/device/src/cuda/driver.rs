@@ -11,7 +11,7 @@ use libloading::Library;
 use crate::DeviceError;
 use crate::error::one_line;
 
-/// The oldest CUDA version (major, minor) whose driver has every function that this crate calls.
+/// The oldest CUDA version (major, minor) whose driver has every function that this crate requires.
 const OLDEST: (u32, u32) = (12, 0);
 
 #[cfg(windows)]

@@ -57,7 +57,7 @@ pub(super) fn copy(to: u64, from: u64, bytes: usize, stream: CUstream) -> CUresu
     unsafe { sys::cuMemcpyDtoDAsync_v2(to, from, bytes, stream) }
 }
 
-/// Starts to set `bytes` bytes to zero. The first of them is at the address `address`.
+/// Starts to set `bytes` bytes to zero, beginning at `address`.
 pub(super) fn clear(address: u64, bytes: usize, stream: CUstream) -> CUresult {
     if bytes == 0 {
         return CUresult::CUDA_SUCCESS;

@@ -57,8 +57,8 @@ impl Uploads {
         self.used + bytes > ROOM
     }
 
-    /// Records that all copies are complete. The stream must have been idle since the last copy was
-    /// started.
+    /// Records that all copies are complete. The stream must have become idle after the last copy
+    /// was started.
     pub(super) fn idle(&mut self) {
         self.used = 0;
     }

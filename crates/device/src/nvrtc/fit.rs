@@ -19,10 +19,10 @@ pub(super) struct Fit {
 }
 
 impl Fit {
-    /// Checks whether a compiler is suitable. Returns `None` if it is. Otherwise returns the
-    /// reason, worded as the end of a sentence that begins with the compiler's path. `version` is
-    /// the compiler's version (major, minor), and `architectures` are the architectures that it
-    /// supports (75 for compute capability 7.5).
+    /// Checks whether a compiler is suitable. Returns `None` for a suitable compiler. Otherwise
+    /// returns the reason, worded as the end of a sentence that begins with the compiler's path.
+    /// `version` is the compiler's version (major, minor), and `architectures` are the
+    /// architectures that it supports (75 for compute capability 7.5).
     pub(super) fn refusal(&self, version: (u32, u32), architectures: &[u32]) -> Option<String> {
         let (major, minor) = version;
         if let Some(driver) = self.driver.filter(|driver| major > driver.0) {

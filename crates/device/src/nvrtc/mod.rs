@@ -41,7 +41,7 @@ impl Nvrtc {
     ///
     /// # Errors
     /// [`DeviceError::NoCompiler`]: no suitable compiler was found. The message says in one line
-    /// how to install one.
+    /// how to install a suitable compiler.
     pub fn find(compute_capability: Option<(u32, u32)>) -> Result<Self, DeviceError> {
         let driver = cuda::driver_version();
         find_in(&Places::of_this_process(), &Fit { driver, compute_capability })

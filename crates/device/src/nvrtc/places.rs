@@ -188,8 +188,8 @@ fn numbers(path: &Path) -> Vec<u64> {
 mod tests {
     use super::*;
 
-    /// Creates the given empty files in a temporary folder, and returns the candidates that
-    /// `places` gives for this folder, relative to it.
+    /// Creates the given empty files in a temporary folder. Returns the candidates that `places`
+    /// gives for this folder, as paths relative to the folder.
     fn found(files: &[&str], places: impl Fn(&Path) -> Places) -> Vec<String> {
         let tree = tempfile::tempdir().unwrap();
         for file in files {

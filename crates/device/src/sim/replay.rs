@@ -11,7 +11,7 @@ use crate::DeviceError;
 /// A sanitizer of the C++ compiler, under which a record is replayed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Sanitizer {
-    /// Detects accesses outside of memory, and undefined behaviour (ASan, UBSan).
+    /// Detects accesses outside of allocated memory, and undefined behaviour (ASan, UBSan).
     Address,
     /// Detects data races (TSan).
     Thread,
@@ -52,8 +52,9 @@ impl Sanitizer {
 /// [`super::SimOptions::seed`].
 ///
 /// # Errors
-/// [`DeviceError::Fault`] with the output of the replay if a download differed, a launch faulted or
-/// the sanitizer reported something. Another error if the replay could not be built or started.
+/// Returns [`DeviceError::Fault`] with the output of the replay if a download differed, a launch
+/// faulted or the sanitizer reported something. Returns another error if the replay could not be
+/// built or started.
 pub fn replay(folder: &Path, sanitizer: Sanitizer, seed: u64) -> Result<(), DeviceError> {
     let compiler = Compiler::find()?;
     let replayer = compiler.replayer(sanitizer)?;

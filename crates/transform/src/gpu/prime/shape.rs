@@ -4,11 +4,13 @@ use warpint_arith::montgomery::PrimeField;
 use warpint_device::{Source, common};
 
 /// The largest number of 32-bit limbs of an element that is kept in registers. This is enough for
-/// moduli of 1,024 bits, for which kernels compute with two additional limbs if the top bit is set.
+/// moduli of 1,024 bits, for which kernels compute with two additional limbs if the top bit of the
+/// modulus is set.
 const MOST_IN_REGISTERS: usize = 34;
 
-/// The base-2 logarithm of the least number of columns of a tile. With 8 columns, adjacent elements
-/// of a row take at least 64 contiguous bytes in memory for each word index.
+/// The base-2 logarithm of the least number of columns of a tile. Words with the same index of
+/// adjacent elements are adjacent in memory, so a row of 8 columns takes at least 64 contiguous
+/// bytes for each word index.
 const LOG_LEAST_COLUMNS: u32 = 3;
 
 /// The largest size of the shared memory of a block, in bytes. With this limit, several blocks fit

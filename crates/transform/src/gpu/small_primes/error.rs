@@ -43,7 +43,7 @@ pub enum SmallPrimesError {
 }
 
 impl SmallPrimesError {
-    /// Returns the kind of the error.
+    /// Returns the kind of the error, which says what a caller can do about it.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         match self {
@@ -57,8 +57,8 @@ impl SmallPrimesError {
     }
 }
 
-/// Returns an error if a buffer of `found` words must have `wanted` words and these numbers differ.
-/// `what` is the name of the buffer.
+/// Returns an error if `found` and `wanted` differ. The buffer with the name `what` has `found`
+/// words, and must have `wanted` words.
 pub(super) fn has(what: &'static str, found: usize, wanted: usize) -> Result<(), SmallPrimesError> {
     if found == wanted { Ok(()) } else { Err(SmallPrimesError::Length { what, found, wanted }) }
 }

@@ -16,21 +16,22 @@
 //! and of −M mod p in radix r are constants. So each digit of x mod p is a sum of S + 1 products.
 //! Carries are propagated afterwards.
 //!
-//! This is the Chinese remainder theorem instead of the mixed radix representation of Chen et al.
-//! It takes S·k products of words per element instead of S²/2 + S·k, and computes all digits in
-//! parallel. The factors (M/p_s)^−1 cost nothing, because they are merged into the spectra.
+//! Recombination uses the Chinese remainder theorem instead of the mixed radix representation of
+//! Chen et al. It takes S·k products of words per element instead of S²/2 + S·k, and computes all
+//! digits in parallel. The factors (M/p_s)^−1 cost nothing, because they are merged into the
+//! spectra.
 //!
 //! # Transforms
-//! Let ω be the root of unity of order 2N = 2^(m + 1), and let the *chirps* be c_n = ω^(n²).
-//! Because 2ij = i² + j² − (i − j)²,
+//! Let ω be the root of unity of order 2N = 2^(m + 1), and let the *chirps* be c_n = ω^(n²). The
+//! transform is X_i = Σ_j x_j·ω^(2ij). Because 2ij = i² + j² − (i − j)²,
 //!
-//! X_i = c_i·Σ_j (x_j·c_j)·c^−1_(i−j)
+//! X_i = c_i·Σ_j (x_j·c_j)·c_(i−j)^−1
 //!
 //! (Bluestein 1970). For N = 2^m, c_(n+N) = c_n, since 2N divides (n + N)² − n². So the sum over j
 //! is a cyclic convolution of N elements. One of its two vectors is fixed, and the spectra of this
 //! vector are computed once. The result is the transform over Z/pZ. It is equal to that of
-//! [`gfn`](crate::gpu::gfn), digit by digit. To compute the inverse transform of X, the transform
-//! of X is reversed in order and multiplied by 1/N.
+//! [`gfn`](crate::gpu::gfn), digit by digit. The inverse transform of X is 1/N times the transform
+//! of X, with the outputs i and −i mod N exchanged.
 //!
 //! An element consists of k canonical digits. Vectors are limb-major: digit d of element i is at
 //! d·count + i, where count = batch·N.
@@ -119,7 +120,8 @@ impl SmallPrimes {
     ///
     /// # Errors
     /// r^k + 1 is not a prime, or its field has no root of unity of order 2N. `log2` is not from 1
-    /// to 24. The device does not have enough memory.
+    /// to 24. The batch has no vector, or more than 2^32 elements. The device does not have enough
+    /// memory.
     pub fn new(
         device: &Device,
         form: Form,
@@ -137,7 +139,8 @@ impl SmallPrimes {
     /// prime. The plan cannot compute transforms.
     ///
     /// # Errors
-    /// `log2` is not from 1 to 24, or the device does not have enough memory.
+    /// `log2` is not from 1 to 24. The batch has no vector, or more than 2^32 elements. The device
+    /// does not have enough memory.
     pub fn convolutions(
         device: &Device,
         form: Form,

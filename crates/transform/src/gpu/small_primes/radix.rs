@@ -64,7 +64,7 @@ impl Radix {
         self.subtract(x, carry);
     }
 
-    /// Replaces x by x/2 mod p. Requires that r is even, so that p is odd.
+    /// Replaces x by x/2 mod p. Requires that r is even; p is then odd.
     pub(super) fn halve(self, x: &mut [u64]) {
         let mut carry = x[0] % 2;
         // (x + 1 + r^k)/2.

@@ -20,7 +20,8 @@ pub(super) enum Carries {
     Recombined,
     /// Sums of three words, which are reduced mod r^k + 1.
     Products,
-    /// Sums of two words, whose integers are reduced below M, the product of the small primes.
+    /// Sums of two words. The integer is reduced below M, the product of the small primes, instead
+    /// of mod r^k + 1.
     Integers,
 }
 
@@ -122,7 +123,7 @@ pub(super) struct Columns {
 impl Columns {
     /// Plans the sums for integers of `digits` digits. The residues that the kernel reads are
     /// y_s = x·(M/p_s)^−1 mod p_s for an integer x and each prime p_s, where M is the product of
-    /// the primes. The kernel subtracts q·M from Σ_s y_s·(M/p_s), where q is the larger of 0 and
+    /// the primes. The sums represent x = Σ_s y_s·(M/p_s) − q·M, where q is the larger of 0 and
     /// ⌊Σ_s y_s/p_s + `offset`⌋.
     pub(super) fn new(device: &Device, digits: usize, offset: f64) -> Result<Self, DeviceError> {
         let group = digits.min(MOST_GROUP);

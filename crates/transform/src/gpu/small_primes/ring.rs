@@ -17,9 +17,9 @@ use crate::gpu::f50::Ntt50;
 
 /// A plan of transforms over Z/MZ, where M is the product of the fewest 50-bit primes whose product
 /// is at least 2·r^k. Chen et al. 2018 compare a transform of this kind with a transform over the
-/// field Z/(r^k + 1)Z, as an equivalent amount of work. The steps are projection, transforms modulo
-/// the primes, and recombination (see the module [`small_primes`](super)). Nothing is reduced
-/// modulo r^k + 1.
+/// field Z/(r^k + 1)Z, because the amounts of work are equivalent. The steps are projection,
+/// transforms modulo the primes, and recombination (see the module [`small_primes`](super)).
+/// Nothing is reduced modulo r^k + 1.
 ///
 /// An element is an integer below M of W words of 64 bits. Vectors are limb-major: word d of
 /// element i is at d·count + i, where count = [`elements`](Self::elements). Spectra are in the
@@ -42,7 +42,8 @@ pub struct RingTransform {
 
 /// The offset that is added to a sum Σ_s y_s/p_s before the sum is rounded down. The error of the
 /// computed sum is below 2^−36, which is less than 2^−20, the absolute value of the offset. So the
-/// rounded result is never too large.
+/// rounded result is never too large. It may be too small by 1, which the reduction below M
+/// corrects.
 const OFFSET: f64 = -1.0 / (1 << 20) as f64;
 
 impl RingTransform {
