@@ -1,9 +1,12 @@
 //! Checks transforms and products against their inputs. A check that passes is evidence that a
 //! device computed its results correctly.
 //!
-//! Let X be the transform of x: X_i = Σ_j x_j·ω^(ij) for i < N. For any r,
+//! Let X be the transform of x: X_i = Σ_j x_j·ω^(ij) for i < N, where ω is a root of unity of order
+//! N. For any r,
 //!
-//! Σ_i X_i·r^i = Σ_j x_j·w_j, w_j = Σ_i (r·ω^j)^i = (r^N − 1)/(r·ω^j − 1), or w_j = N if r·ω^j = 1.
+//! Σ_i X_i·r^i = Σ_j x_j·w_j, where w_j = Σ_i (r·ω^j)^i = (r^N − 1)/(r·ω^j − 1).
+//!
+//! If r·ω^j = 1, then w_j = N.
 //!
 //! The difference between the sum over i and the sum over j is a polynomial in r of degree at most
 //! N − 1. If an output is wrong, the two sums are therefore equal for at most N − 1 points r. If r

@@ -1,4 +1,5 @@
-//! Convolutions: products modulo z^N − 1 and z^N + 1.
+//! Convolutions of N elements: products of polynomials modulo z^N − 1 and z^N + 1. N is the
+//! transform length.
 
 use rayon::prelude::*;
 use warpint_arith::field::Field;

@@ -2,8 +2,9 @@
 //! modulo 50-bit primes with vector instructions. The module [`goldilocks`] computes transforms and
 //! convolutions modulo 2^64 − 2^32 + 1.
 //!
-//! Decimation in frequency (Gentleman and Sande 1966): with N = K·S, j = S·u + s, i = K·v + q, u,
-//! q < K and s, v < S,
+//! A transform of N elements is X_i = Σ_j x_j·ω^(ij), where ω is the root of unity of order N. It
+//! is computed by decimation in frequency (Gentleman and Sande 1966). Let N = K·S, j = S·u + s and
+//! i = K·v + q, where u and q are less than K, and s and v are less than S. Then
 //!
 //! X_(K·v + q) = Σ_s (ω^(sq) · Σ_u x_(S·u + s)·ω^(S·uq)) · ω^(K·sv).
 //!

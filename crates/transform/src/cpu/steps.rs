@@ -1,5 +1,5 @@
-//! The steps of a transform. Each step computes several levels, which are passes of radix 2.
-//! Results are in bit-reversed order.
+//! The steps of a transform of N elements. Each step computes several levels, which are passes of
+//! radix 2. Results are in bit-reversed order.
 
 use rayon::prelude::*;
 use warpint_arith::field::Field;

@@ -39,8 +39,8 @@ impl<const K: usize> WordField for Gfn<K> {
     }
 }
 
-/// The words of an element are those of the integer x, 0 ≤ x < p, that the element represents. The
-/// lowest of its L words comes first.
+/// The words of an element are those of the integer x that the element represents, the lowest of
+/// its L words first. For the prime p of the field, 0 ≤ x < p.
 impl<const L: usize> WordField for PrimeField<L> {
     type Word = u64;
 
@@ -57,8 +57,9 @@ impl<const L: usize> WordField for PrimeField<L> {
     }
 }
 
-/// An element has one word: the integer x, 0 ≤ x < p, that the element represents. `extend` does
-/// not reduce elements, so an element passed to it must be this integer.
+/// An element has one word: the integer x that the element represents, with 0 ≤ x < p for the prime
+/// p of the field. `extend` does not reduce elements, so an element passed to it must be this
+/// integer.
 impl WordField for F50 {
     type Word = f64;
 

@@ -72,8 +72,8 @@ pub trait Plan {
     /// Returns the errors of [`Plan::forward`].
     fn convolve(&self, a: &mut Self::Vectors, b: &mut Self::Vectors) -> Result<(), Self::Error>;
 
-    /// Returns (vector, i) for the X_i that is stored at index `place` of a batch of transforms.
-    /// Returns `None` if `place` is beyond the last vector.
+    /// Returns (vector, i) for the output X_i that is stored at index `place` of a batch of
+    /// transforms. Returns `None` if `place` is beyond the last vector.
     fn frequency(&self, place: usize) -> Option<(usize, usize)> {
         let (vector, i) = (place >> self.log2(), place % (1 << self.log2()));
         (vector < self.batch()).then_some((vector, i))

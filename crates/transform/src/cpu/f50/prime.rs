@@ -1,4 +1,5 @@
-//! Polynomial products modulo one prime. As in the parent module, M = 2^log2, h = M/2 and i² = −1.
+//! Polynomial products modulo one prime p. As in the parent module, M = 2^log2, h = M/2 and
+//! i² = −1.
 
 use multiversion::multiversion;
 use warpint_arith::f50::{F50, Factor};

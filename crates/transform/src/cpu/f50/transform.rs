@@ -1,4 +1,4 @@
-//! Forward and inverse transforms modulo one prime.
+//! Forward and inverse transforms modulo one prime p.
 //!
 //! # The tree
 //!

@@ -1,5 +1,6 @@
 //! Transforms of W adjacent columns, and the products by factors between the transforms of columns
-//! and of rows.
+//! and of rows. W is the number of lanes. The N = R·C points of a transform have R rows and C
+//! columns.
 
 use super::fft::Fft;
 use super::lanes::Lanes;

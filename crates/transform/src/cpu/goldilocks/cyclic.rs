@@ -69,8 +69,9 @@ pub trait Cyclic: Send + Sync {
     /// Computes a sum z = Σ ± x∗y for each entry of `sums`. The sum is over the terms of the entry,
     /// and x∗y is the cyclic convolution of two operands. The N coefficients of z are z_j = Σ ± Σ_i
     /// x_i·y_((j − i) mod N) mod q, where q = 2^64 − 2^32 + 1, and x_i and y_i are digits of the
-    /// operands. They are from 0 to q − 1, and in ascending order of j. Calls `finish` with the
-    /// coefficients of each sum, and returns the results of `finish` in the order of `sums`.
+    /// operands. The coefficients are from 0 to q − 1, and in ascending order of j. Calls `finish`
+    /// with the coefficients of each sum, and returns the results of `finish` in the order of
+    /// `sums`.
     ///
     /// Cost: one transform for each operand and for each sum. The memory is 8·N bytes for each
     /// operand, and 16·N bytes for each sum in progress.

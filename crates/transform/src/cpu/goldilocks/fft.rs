@@ -1,4 +1,4 @@
-//! In-place transforms of 2^k, 3·2^k and 5·2^k points, one transform in each lane.
+//! In-place transforms of n = 2^k, 3·2^k or 5·2^k points, one transform in each lane.
 //!
 //! The forward transform X_k = Σ_j x_j·ω^(jk), by decimation in frequency, leaves the spectrum in
 //! the order of [`Fft::spectrum`]. The inverse, by decimation in time and without the factor 1/n,

@@ -2,8 +2,8 @@
 
 use warpint_arith::goldilocks as field;
 
-/// `WIDTH` elements of the field Z/qZ, q = 2^64 − 2^32 + 1. Operations act on each element
-/// separately.
+/// W = `WIDTH` elements of the field Z/qZ, where q = 2^64 − 2^32 + 1. Operations act on each
+/// element separately.
 ///
 /// A *canonical* element is an integer from 0 to q − 1. An implementation may store the elements in
 /// a form of its own. A *factor* is a canonical multiplicand prepared for [`Lanes::mul`]. Slices

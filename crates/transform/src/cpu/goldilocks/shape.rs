@@ -1,4 +1,4 @@
-//! The division of the N points of a transform into rows and columns.
+//! The division of the N points of a transform into R rows and C columns.
 
 use super::odd::OddPass;
 

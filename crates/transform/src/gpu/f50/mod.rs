@@ -1,12 +1,13 @@
 //! Transforms modulo many primes below 2^50 at once, on numbers of type `f64`.
 //!
-//! The transforms are X_i = Σ_j x_j·ω^(ij) modulo each of S primes, for N = 2^m points and a batch
-//! of vectors. A transform of up to 2^12 points is one pass over memory. A longer transform, of up
-//! to 2^24 points, takes two passes (Gentleman and Sande 1966; Bailey 1990, *FFTs in external or
-//! hierarchical memory*). The first pass transforms columns of 2^(m − 12) points and multiplies by
-//! powers of ω. The second pass transforms rows of 2^12 points. A cyclic convolution of such a long
-//! vector takes only three passes if the other vector is given by its spectrum. A single pass over
-//! the rows transforms them, multiplies by the spectrum, and transforms back.
+//! The transforms are X_i = Σ_j x_j·ω^(ij) modulo each of S primes p, for N = 2^m points and a
+//! batch of vectors. ω is a root of unity of order N modulo p. A transform of up to 2^12 points is
+//! one pass over memory. A longer transform, of up to 2^24 points, takes two passes (Gentleman and
+//! Sande 1966; Bailey 1990, *FFTs in external or hierarchical memory*). The first pass transforms
+//! columns of 2^(m − 12) points and multiplies by powers of ω. The second pass transforms rows of
+//! 2^12 points. A cyclic convolution of such a long vector takes only three passes if the other
+//! vector is given by its spectrum. A single pass over the rows transforms them, multiplies by the
+//! spectrum, and transforms back.
 //!
 //! # Layout
 //! Residues are of type `f64`. Element i of vector b modulo prime s is at s·stride + b·N + i, where

@@ -1,4 +1,4 @@
-//! Tables of roots of unity, in the order in which the kernels read them.
+//! Tables of roots of unity modulo primes p, in the order in which the kernels read them.
 
 use rayon::prelude::*;
 use warpint_arith::f50::F50;

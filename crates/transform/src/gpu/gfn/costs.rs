@@ -51,8 +51,9 @@ impl GfnFft {
     }
 
     /// Returns the number of products of two digits in a forward transform of a batch: k² for each
-    /// product of an element by a twiddle. Returns `None` if the plan computes products of elements
-    /// by transforms of their digits, which is the case for k > 16.
+    /// product of an element by a twiddle, where k is the number of digits of an element. Returns
+    /// `None` if the plan computes products of elements by transforms of their digits, which is the
+    /// case for k > 16.
     #[must_use]
     pub fn digit_products(&self) -> Option<u64> {
         let twiddled = self.twiddles().count() as u64;

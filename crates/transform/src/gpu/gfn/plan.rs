@@ -1,4 +1,5 @@
-//! Plans of transforms over Z/pZ, p = r^k + 1: the passes, their kernels and their twiddles.
+//! Plans of transforms of N elements over Z/pZ, p = r^k + 1: the passes, their kernels and their
+//! twiddles.
 
 use std::sync::{Arc, Mutex, PoisonError};
 

@@ -1,5 +1,5 @@
-//! The passes of a plan and their twiddles. Short tables are computed on the host, long tables on
-//! the device.
+//! The passes of a plan for transforms of N elements, and their twiddles. Short tables are computed
+//! on the host, long tables on the device.
 
 use std::sync::Arc;
 

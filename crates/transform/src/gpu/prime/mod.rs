@@ -1,10 +1,11 @@
 //! Transforms over Z/pZ for any odd prime p of up to 4,096 bits, on a device.
 //!
-//! A transform consists of several passes over memory. Each pass computes transforms of 2^a points
-//! in shared memory, and then multiplies by twiddles. The device computes the table of twiddles
-//! from two short tables. Passes are those of Stockham's algorithm: input and output are in natural
-//! order, without separate passes that reorder elements. Factors from tables are in Montgomery
-//! form, and elements are not. So the Montgomery product of a factor and an element is an element.
+//! A transform of N elements consists of several passes over memory. Each pass computes transforms
+//! of 2^a points in shared memory, and then multiplies by twiddles. The device computes the table
+//! of twiddles from two short tables. Passes are those of Stockham's algorithm: input and output
+//! are in natural order, without separate passes that reorder elements. Factors from tables are in
+//! Montgomery form, and elements are not. So the Montgomery product of a factor and an element is
+//! an element.
 //!
 //! Elements of up to 1,024 bits are in registers. Larger elements are in the local memory of a
 //! thread, which is much slower. If the top bit of the highest 64-bit word of the modulus is set,

@@ -1,4 +1,4 @@
-//! Plans of transforms over Z/pZ: the passes, and the tables of factors.
+//! Plans of transforms of N elements over Z/pZ: the passes, and the tables of factors.
 
 use std::sync::{Mutex, PoisonError};
 

@@ -1,4 +1,4 @@
-//! Products of elements of Z/pZ by chirps ω^(n²).
+//! Products of elements of Z/pZ by chirps ω^(n²), for transforms of N = 2^log2 elements.
 
 use warpint_arith::field::Field;
 use warpint_arith::gfn::{Form, Gfn};

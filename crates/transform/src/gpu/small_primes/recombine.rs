@@ -1,4 +1,5 @@
-//! Recombination: maps residues modulo small primes to integers, and propagates carries.
+//! Recombination: maps residues modulo small primes to integers of k digits in radix r, and
+//! propagates carries.
 
 use warpint_arith::f50::F50;
 use warpint_device::{

@@ -40,10 +40,10 @@ pub struct RingTransform {
     work: Mutex<(Buffer<f64>, Buffer<u64>)>,
 }
 
-/// The offset that is added to a sum Σ_s y_s/p_s before the sum is rounded down. The error of the
-/// computed sum is below 2^−36, which is less than 2^−20, the absolute value of the offset. So the
-/// rounded result is never too large. It may be too small by 1, which the reduction below M
-/// corrects.
+/// The offset that is added to the sum Σ_s y_s/p_s of recombination (see [`Columns::new`]) before
+/// the sum is rounded down. The error of the computed sum is below 2^−36, which is less than 2^−20,
+/// the absolute value of the offset. So the rounded result is never too large. It may be too small
+/// by 1, which the reduction below M corrects.
 const OFFSET: f64 = -1.0 / (1 << 20) as f64;
 
 impl RingTransform {

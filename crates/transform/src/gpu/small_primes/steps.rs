@@ -1,4 +1,4 @@
-//! The steps of a transform, and the measurement of their times.
+//! The steps of a transform, which the parent module describes, and the measurement of their times.
 
 use std::sync::MutexGuard;
 use std::time::Duration;

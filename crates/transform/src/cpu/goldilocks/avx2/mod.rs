@@ -1,9 +1,9 @@
 //! Four field elements in an AVX2 register.
 //!
-//! AVX2 compares 64-bit numbers only as signed numbers. So a canonical element x, 0 ≤ x < q, is
-//! stored as x' = x + 2^63 mod 2^64. The signed order of the stored numbers is the unsigned order
-//! of the elements. Flips of the sign bit are merged into constants that are added anyway. Factors
-//! and integers are stored without this offset.
+//! AVX2 compares 64-bit numbers only as signed numbers. So a canonical element x,
+//! 0 ≤ x < q = 2^64 − 2^32 + 1, is stored as x' = x + 2^63 mod 2^64. The signed order of the stored
+//! numbers is the unsigned order of the elements. Flips of the sign bit are merged into constants
+//! that are added anyway. Factors and integers are stored without this offset.
 
 pub mod vector;
 
