@@ -9,7 +9,7 @@ use crate::{Buffer, Device, DeviceError};
 
 /// A range of a buffer's elements that a kernel reads.
 ///
-/// While the view lives, the elements may be written only through [`Cells`] of the same buffer.
+/// While the view exists, the elements may be written only through [`Cells`] of the same buffer.
 #[derive(Debug, Clone, Copy)]
 pub struct View<'a, T> {
     place: Place<'a>,

@@ -123,7 +123,7 @@ fn parameters(function: CUfunction) -> Vec<usize> {
 
 impl LoadedKernel {
     /// Raises the limit of the kernel's dynamic shared memory to at least `bytes`. Returns an error
-    /// if the device does not have this much.
+    /// if a block cannot have this much shared memory.
     fn allow(&mut self, bytes: u32, info: &DeviceInfo) -> Result<(), DeviceError> {
         if bytes <= self.shared_bytes {
             return Ok(());

@@ -51,7 +51,7 @@ pub(super) fn dft16<V: Lanes>(x: [V; 16]) -> [V; 16] {
 }
 
 /// The exponent e with ω_3 = 2^e for the root of unity ω_3 of order 3. It is 64 or 128, because 2
-/// has order 192.
+/// is a root of unity of order 192.
 const SHIFT_OF_THIRD: u32 = match field::root_of_unity(3) {
     Some(omega) if omega == field::mul_pow2(1, 64) => 64,
     _ => 128,

@@ -410,8 +410,8 @@ impl Plan for Ntt50 {
         self.multiply(a, b)
     }
 
-    /// Returns (vector, i) for the X_i that is stored at index `place` of the spectra modulo one
-    /// prime. Returns `None` if `place` is beyond the last vector.
+    /// Returns (vector, i) for the output X_i that is stored at index `place` of the spectra modulo
+    /// one prime. Returns `None` if `place` is beyond the last vector.
     fn frequency(&self, place: usize) -> Option<(usize, usize)> {
         let tile = 1 << row_tile(self.row);
         let (t, thread) = (place % tile / (tile / 16), place % (tile / 16));
