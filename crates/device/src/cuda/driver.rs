@@ -21,7 +21,7 @@ const LIBRARY: &str = "libcuda.so.1";
 
 /// The names of functions of the driver that are looked up before the first call, because the
 /// bindings panic if a function is missing. [`STREAM_FUNCTIONS`] lists the functions for streams.
-const FUNCTIONS: [&str; 38] = [
+const FUNCTIONS: [&str; 41] = [
     "cuCtxSetCurrent",
     "cuDeviceGet",
     "cuDeviceGetAttribute",
@@ -35,6 +35,7 @@ const FUNCTIONS: [&str; 38] = [
     "cuEventCreate",
     "cuEventDestroy_v2",
     "cuEventElapsedTime",
+    "cuEventQuery",
     "cuEventRecord",
     "cuEventSynchronize",
     "cuFuncGetAttribute",
@@ -51,8 +52,10 @@ const FUNCTIONS: [&str; 38] = [
     "cuInit",
     "cuLaunchKernel",
     "cuMemAlloc_v2",
+    "cuMemFreeHost",
     "cuMemFree_v2",
     "cuMemGetInfo_v2",
+    "cuMemHostAlloc",
     "cuMemcpyDtoDAsync_v2",
     "cuMemcpyDtoHAsync_v2",
     "cuMemcpyHtoDAsync_v2",
@@ -246,6 +249,25 @@ mod tests {
             let text = error.to_string();
             assert!(text.contains(says) && text.lines().count() == 1, "{text}");
         }
+    }
+
+    /// The source files of this module call only functions that are looked up before.
+    #[test]
+    fn every_function_that_is_called_is_looked_up() {
+        let optional = ["cuFuncGetParamInfo", "cuGraphAddDependencies_v2"];
+        let known = [&FUNCTIONS[..], &STREAM_FUNCTIONS, &optional].concat();
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src/cuda");
+        let mut calls = 0;
+        for file in std::fs::read_dir(folder).unwrap() {
+            let text = std::fs::read_to_string(file.unwrap().path()).unwrap();
+            for rest in text.split("sys::cu").skip(1) {
+                let end = rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap();
+                let name = format!("cu{}", &rest[..end]);
+                assert!(known.contains(&name.as_str()), "{name}");
+                calls += 1;
+            }
+        }
+        assert!(calls >= FUNCTIONS.len(), "{calls} calls");
     }
 
     #[test]
