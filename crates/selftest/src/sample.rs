@@ -23,7 +23,7 @@ pub fn random(seed: u64) -> Random {
 /// The amount of work that suits the place (CPU, simulator or GPU) where a family computes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scale {
-    /// The amount of work for the simulator: a quarter of the exponents, and no large exponents.
+    /// The amount of work for the simulator: an eighth of the exponents, and no large exponents.
     /// The simulator is some hundred times slower than the CPU.
     Small,
     /// The amount of work for the CPU.
@@ -55,12 +55,12 @@ impl Scale {
         }
     }
 
-    /// Returns the number of exponents that a case tests at this scale instead of n: ⌈n/4⌉ on the
+    /// Returns the number of exponents that a case tests at this scale instead of n: ⌈n/8⌉ on the
     /// simulator, ⌈n/16⌉ in quick cases, and otherwise n.
     #[must_use]
     pub fn count(self, n: usize) -> usize {
         match self {
-            Self::Small => n.div_ceil(4),
+            Self::Small => n.div_ceil(8),
             Self::Quick => n.div_ceil(16),
             Self::Whole | Self::Large => n,
         }

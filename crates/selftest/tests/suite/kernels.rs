@@ -14,14 +14,13 @@ use warpint_selftest::{
 
 /// Runs the cases whose names contain `filter`, on each simulator. Asserts that `cases` cases run
 /// and that all pass.
-fn passes(filter: &str, cases: usize) {
+fn passes(filter: &str, widths: &[usize], cases: usize) {
     for device in Device::simulators() {
         let mut failures = vec![];
         let mut report = |CaseReport { family, case, result, .. }: &CaseReport| {
             failures.extend(result.as_ref().err().map(|why| format!("{family}::{case}: {why}")));
         };
-        let widths = elementwise::widths();
-        let summary = run_kernels(&device.unwrap(), &widths, Some(filter), &mut report);
+        let summary = run_kernels(&device.unwrap(), widths, Some(filter), &mut report);
         assert_eq!(failures, Vec::<String>::new());
         assert_eq!(summary, Summary { passed: cases, failed: 0 });
     }
@@ -29,48 +28,61 @@ fn passes(filter: &str, cases: usize) {
 
 #[test]
 fn the_field_arithmetic_is_that_of_the_cpu() {
-    passes("field@", goldilocks::CASES.len());
-    passes("field50@", f50::CASES.len());
+    passes("field@", &[], goldilocks::CASES.len());
+    passes("field50@", &[], f50::CASES.len());
 }
 
 #[test]
 fn operations_of_batches_are_exact() {
-    passes("elementwise@", elementwise::CASES.len());
+    passes("elementwise@", &elementwise::quick_widths(), elementwise::CASES.len());
 }
 
-/// Runs all cases of batches on an executor, at few sizes. Asserts that `cases` cases run and that
-/// all pass.
-fn batches_pass(executor: &Executor, cases: usize) {
+#[test]
+#[ignore = "slow: the test above has some of these widths"]
+fn operations_of_batches_of_all_widths_are_exact() {
+    passes("elementwise@", &elementwise::widths(), elementwise::CASES.len());
+}
+
+/// Runs all cases of batches on an executor, at the given sizes. Asserts that `cases` cases run and
+/// that all pass.
+fn batches_pass(executor: &Executor, sizes: &Sizes, cases: usize) {
     let mut failures = vec![];
-    let summary =
-        run_batches(executor, &Sizes::few(), None, &mut |CaseReport { case, result, .. }| {
-            failures.extend(result.as_ref().err().map(|why| format!("{case}: {why}")));
-        });
+    let summary = run_batches(executor, sizes, None, &mut |CaseReport { case, result, .. }| {
+        failures.extend(result.as_ref().err().map(|why| format!("{case}: {why}")));
+    });
     assert_eq!(failures, Vec::<String>::new());
     assert_eq!(summary, Summary { passed: cases, failed: 0 });
 }
 
 /// Runs all cases of batches on a device. Asserts that all pass.
-fn batches_pass_on(device: Device) {
+fn batches_pass_on(device: Device, sizes: &Sizes) {
     let cases = batches::CASES.len() + batches::CASES_OF_DEVICES.len();
-    batches_pass(&Executor::on(device), cases);
+    batches_pass(&Executor::on(device), sizes, cases);
 }
 
+/// The longer numbers of [`Sizes::few`] are left to an ignored test. The suites against GMP have
+/// numbers of these lengths too.
 #[test]
 fn batches_are_exact_on_a_device() {
-    batches_pass_on(Device::shuffled_simulator().unwrap());
+    let few = Sizes::few();
+    let short = |&(a, b): &(usize, usize)| a.max(b) < 200;
+    let widths = few.widths.iter().copied().filter(short).collect();
+    let large = few.large.iter().copied().filter(|&(limbs, _)| limbs < 200).collect();
+    batches_pass_on(Device::shuffled_simulator().unwrap(), &Sizes { widths, large, ..few });
 }
 
 /// Takes minutes: `cargo test -p warpint-selftest --test suite kernels:: -- --ignored`.
 #[test]
-#[ignore = "slow: the same kernels run shuffled in the test above"]
-fn batches_are_exact_on_a_device_in_order() {
-    batches_pass_on(Device::simulator().unwrap());
+#[ignore = "slow: the test above has most of these sizes, shuffled"]
+fn batches_of_all_sizes_are_exact_on_a_device() {
+    for device in Device::simulators() {
+        batches_pass_on(device.unwrap(), &Sizes::few());
+    }
 }
 
 #[test]
 fn batches_are_exact_on_the_cpu() {
-    batches_pass(&Executor::cpu(), batches::CASES.len());
+    batches_pass(&Executor::cpu(), &Sizes::few(), batches::CASES.len());
 }
 
 /// Runs the cases of transforms whose names contain `family` on the simulator. Asserts that `cases`

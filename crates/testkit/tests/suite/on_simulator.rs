@@ -216,11 +216,33 @@ fn compare_shapes(family: &dyn EngineFamily, chosen: Vec<Chosen>, steps: &[Step]
     }
 }
 
+/// Tests a small number of shapes that have every feature of the shapes of the given lengths.
+/// Returns these features.
+fn shapes_agree(
+    family: &dyn EngineFamily,
+    lengths: &[usize],
+    features: Features,
+    steps: &[Step],
+) -> BTreeSet<String> {
+    let chosen = cover(family, lengths, features);
+    let seen = shown(&chosen, features);
+    compare_shapes(family, chosen, steps);
+    seen
+}
+
 #[test]
+fn goldilocks_shapes_of_many_kinds_agree() {
+    let seen = shapes_agree(&goldilocks(), &[1024, 1280], goldilocks_features, &[Step::Square]);
+    for feature in ["column outer 5", "row outer 2", "width 8", "lines 8", "turns 2"] {
+        assert!(seen.contains(feature), "{seen:?}");
+    }
+}
+
+#[test]
+#[ignore = "slow: the test above has most kinds"]
 fn goldilocks_shapes_of_every_kind_agree() {
-    let family = goldilocks();
-    let chosen = cover(&family, &[1024, 1280, 4096, 8192], goldilocks_features);
-    let seen = shown(&chosen, goldilocks_features);
+    let lengths = [1024, 1280, 4096, 8192];
+    let seen = shapes_agree(&goldilocks(), &lengths, goldilocks_features, &STEPS);
     for outer in [1, 2, 4, 5, 8, 16] {
         assert!(seen.contains(&format!("column outer {outer}")), "{seen:?}");
         // Rows have 2^k points.
@@ -229,15 +251,21 @@ fn goldilocks_shapes_of_every_kind_agree() {
     for feature in ["width 8", "lines 8", "turns 2", "column last 4", "row last 4", "row last 8"] {
         assert!(seen.contains(feature), "{seen:?}");
     }
-    compare_shapes(&family, chosen, &STEPS);
 }
 
 #[test]
+fn fp64_shapes_of_many_kinds_agree() {
+    let seen = shapes_agree(&fp64(), &[256, 1152, 4480], fp64_features, &[Step::Square]);
+    for feature in ["column radix 7", "row radix 9", "width 1", "width 8", "chunk 4", "pairs 8"] {
+        assert!(seen.contains(feature), "{seen:?}");
+    }
+}
+
+#[test]
+#[ignore = "slow: the test above has most kinds"]
 fn fp64_shapes_of_every_kind_agree() {
-    let family = fp64();
     let lengths = [256, 1152, 2304, 4480, 4608, 5760, 6720, 9600, 11520, 13440];
-    let chosen = cover(&family, &lengths, fp64_features);
-    let seen = shown(&chosen, fp64_features);
+    let seen = shapes_agree(&fp64(), &lengths, fp64_features, &[Step::Square]);
     // 11 and 13 do not divide any length.
     for radix in [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 15, 16] {
         for line in ["column", "row"] {
@@ -249,5 +277,4 @@ fn fp64_shapes_of_every_kind_agree() {
     {
         assert!(seen.contains(feature), "{seen:?}");
     }
-    compare_shapes(&family, chosen, &[Step::Square]);
 }
