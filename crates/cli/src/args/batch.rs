@@ -109,7 +109,7 @@ pub(crate) enum Batch {
     /// a²; in npy and raw files twice as wide as a.
     #[command(after_help = SQR_EXAMPLES)]
     Sqr(SquareArgs),
-    /// ⌊a/b⌋, and with --rem a mod b; no result if b = 0.
+    /// ⌊a/b⌋ and, with --rem, a mod b; no result if b = 0.
     #[command(after_help = DIVREM_EXAMPLES)]
     Divrem(DivideArgs),
     /// The greatest common divisor of a and b.
@@ -118,7 +118,7 @@ pub(crate) enum Batch {
     /// x < b with a·x ≡ 1 mod b; no result if a and b have a common divisor greater than 1.
     #[command(after_help = MODINV_EXAMPLES)]
     Modinv(PairArgs),
-    /// ⌊√a⌋, and with --rem a − ⌊√a⌋².
+    /// ⌊√a⌋ and, with --rem, a − ⌊√a⌋².
     #[command(after_help = SQRT_EXAMPLES)]
     Sqrt(RootArgs),
     /// a^e mod m; no result if m = 0.
@@ -203,10 +203,11 @@ pub(crate) struct SecondArgs {
 /// The arguments that all operations have in common.
 #[derive(Debug, Args)]
 pub(crate) struct BatchArgs {
-    /// Where the results go: a file, a pipe, a device such as /dev/null, or - for standard output. A file
-    /// is replaced atomically when all is done; it may equal an operand, and symlinks are followed. With -
-    /// the report goes to standard error. A stopped run leaves OUT.partial and OUT.partial.json, and the
-    /// same command goes on from there. Streams begin anew.
+    /// Where the results go: a file, a pipe, a device such as /dev/null, or - for standard output.
+    /// A file is replaced atomically when all is done; it may equal an operand, and symlinks are
+    /// followed. With - the report goes to standard error. A stopped run leaves OUT.partial and
+    /// OUT.partial.json, and the same command goes on from there. A run that writes to a stream
+    /// cannot be resumed.
     #[arg(short, long = "output", value_name = "OUT")]
     pub(crate) out: PathBuf,
 
@@ -234,7 +235,7 @@ pub(crate) struct BatchArgs {
     #[arg(long, value_name = "N", value_parser = threads)]
     pub(crate) threads: Option<usize>,
 
-    /// Work on this number of items at a time [default: what 256 MiB of memory hold].
+    /// Work on this number of items at a time [default: as many as 256 MiB of memory hold].
     #[arg(long, value_name = "COUNT", value_parser = at_least_one)]
     pub(crate) chunk: Option<u64>,
 
@@ -242,11 +243,11 @@ pub(crate) struct BatchArgs {
     #[arg(long)]
     pub(crate) strict: bool,
 
-    /// How results are checked. identity: compare every result with its operands modulo 2^61 − 1 (for
-    /// powm, compute a random sample again on the CPU). none: no check. N: compute N random results
-    /// again by slow arithmetic from the text of the operands, and compare the text of the results.
-    /// Combine two with a comma: identity,N or none,N [default: identity on a device, none on the CPU;
-    /// N is in addition to the default].
+    /// How results are checked. identity: compare every result with its operands modulo 2^61 − 1
+    /// (for powm, compute a random sample again on the CPU). none: no check. N: compute N random
+    /// results again by slow arithmetic from the text of the operands, and compare the text of the
+    /// results. Combine two with a comma: identity,N or none,N [default: identity on a device, none
+    /// on the CPU; N alone is in addition to this default].
     ///
     /// identity costs the host one read of operands and results. On the device, mullo takes twice as long,
     /// modinv a product and a quotient more, gcd about four times as long. A piece that fails is computed

@@ -36,17 +36,18 @@ Examples:
 pub(crate) enum Bench {
     /// Time a squaring mod 2^P − 1 with each engine, beside a floor: the least possible time.
     ///
-    /// On the CPU the floor is a bare real FFT and its inverse, on one thread, at the length of fp64. On a
-    /// GPU at least 20000 squarings of each engine are timed; the engines take turns. There are two floors,
-    /// computed from rates that are measured at the start: memory traffic (two reads and two writes of the
-    /// spectrum, at the rate of a copy of about its size) and arithmetic (operations counted in the
-    /// kernels: instructions for fp64; products, and points times levels of the transforms, for
-    /// goldilocks). The share of each kernel is measured by separate launches. All exponents are timed on
-    /// one device; with --device auto it is that of the largest exponent.
+    /// On the CPU the floor is a bare real FFT and its inverse, on one thread, at the length of
+    /// fp64. On a GPU at least 20000 squarings of each engine are timed; the engines take turns.
+    /// There are two floors, computed from rates that are measured at the start: memory traffic
+    /// (two reads and two writes of the spectrum, at the rate of a copy of about its size) and
+    /// arithmetic (operations counted in the kernels: for fp64, instructions; for goldilocks,
+    /// products, and the points of the transforms times their levels). The share of each kernel is
+    /// measured by separate launches. All exponents are timed on one device; with --device auto it
+    /// is the device chosen for the largest exponent.
     #[command(after_help = BENCH_EXAMPLES)]
     Mersenne(BenchArgs),
-    /// Time sums, products, quotients, common divisors and powers of many integers at once, of 64 to
-    /// 262144 bits.
+    /// Time sums, products, quotients, common divisors and powers of many integers at once, by
+    /// default of 64 to 262144 bits.
     ///
     /// Operands and results stay in the memory of the device. Sums and products allocate nothing and
     /// report no carries. Each row is the median of 9 runs by the device's clock, after a first run
@@ -71,14 +72,15 @@ pub(crate) enum Bench {
     Bigprime(BenchBigprimeArgs),
     /// Measure what checks and checkpoints cost a PRP test.
     ///
-    /// Compares the time of the squarings of a PRP test, with and without checkpoints, with that of bare
-    /// squarings before and after the test. This takes some minutes. The cost of checkpoints depends on the
-    /// disk: they go to a folder in DIR, which is removed at the end. The whole test of P must take 10
-    /// seconds or more; for smaller exponents the cost of checks is lost in the noise.
+    /// Compares the time of the squarings of a PRP test, with and without checkpoints, with that of
+    /// bare squarings before and after the test. This takes some minutes. The cost of checkpoints
+    /// depends on the disk. They are written to a new folder in DIR; this folder is removed at the
+    /// end. The whole test of P must take 10 seconds or more; for smaller exponents the cost of
+    /// checks is lost in the noise.
     #[command(after_help = CHECKS_EXAMPLES)]
     Checks(BenchChecksArgs),
-    /// Measure the rates of a GPU: products and transforms mod 2^64 − 2^32 + 1 in registers, memory,
-    /// kernels in a graph, FP64. A wrong result is an error.
+    /// Measure the rates of a GPU: memory, FP64, kernels in a graph, and products and transforms
+    /// mod 2^64 − 2^32 + 1 in registers. A wrong result is an error.
     #[command(after_help = DEVICE_EXAMPLES)]
     Device(BenchDeviceArgs),
     /// Time the Jacobi symbol of a random residue mod 2^P − 1, the check of a Lucas–Lehmer test.

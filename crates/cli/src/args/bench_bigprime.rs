@@ -20,8 +20,9 @@ Examples:
 
 #[derive(Debug, Args)]
 pub(crate) struct BenchBigprimeArgs {
-    /// Primes r^k + 1: k of one of the seven that are known (2, 4, 8, 16, 32, 64, 128), or a form such
-    /// as "(2^63+2^34)^8+1", which is proven prime first [default: all seven].
+    /// Primes r^k + 1. Each is given by the k of one of the seven known primes (2, 4, 8, 16, 32,
+    /// 64, 128), or by a form such as "(2^63+2^34)^8+1", which is proven prime first [default: all
+    /// seven].
     #[arg(long = "prime", value_name = "PRIMES", value_parser = prime, value_delimiter = ',')]
     pub(crate) primes: Vec<Form>,
 
@@ -35,7 +36,8 @@ pub(crate) struct BenchBigprimeArgs {
     #[arg(long, value_name = "WAY", value_parser = named(&Way::ALL, Way::name, Way::about), hide_possible_values = true)]
     pub(crate) way: Option<Way>,
 
-    /// Runs of which the median is taken, 1 to 1000 [default: 15, and 3 of those that take long].
+    /// Runs of which the median is taken, 1 to 1000 [default: 15, or 3 for transforms that take
+    /// long].
     #[arg(long, value_name = "N", value_parser = runs)]
     pub(crate) runs: Option<usize>,
 

@@ -24,10 +24,11 @@ pub(crate) enum Collatz {
     Verify(VerifyArgs),
     /// Report which numbers the files of warpint collatz verify cover together.
     ///
-    /// Reads every ….json of the directories, and recomputes the sample and the evidence of each unit. Exit
-    /// code 0 if the units make up one range without gaps, disagreements or unresolved numbers, and each
-    /// unit has evidence; 2 if a file cannot be read or is no sound unit; 3 if stopped; 4 if a disk failed
-    /// or an audit could not be done; otherwise 1.
+    /// Reads every ….json of the directories, and recomputes the sample and the evidence of each
+    /// unit. Exit code 0: the units make up one range without gaps, disagreements or unresolved
+    /// numbers, and each unit has evidence. 1: they do not, or the check or an audit refuted a
+    /// unit. 2: a file cannot be read, is damaged or is not a unit. 4: a disk failed or an audit
+    /// could not be done.
     #[command(after_help = MERGE_EXAMPLES)]
     Merge(MergeArgs),
     /// Measure how many numbers are verified per second.
@@ -36,7 +37,8 @@ pub(crate) enum Collatz {
     /// Follow one number of any size to 1: count its odd and even steps, and find its maximum.
     #[command(after_help = PATH_EXAMPLES)]
     Path(PathArgs),
-    /// Compute the delays of all numbers A ≤ n < B, their sum and the largest, and with --records all records.
+    /// Compute the delays of all numbers A ≤ n < B, their sum and the largest delay; with
+    /// --records, find all records.
     ///
     /// The delay of n is the number of steps n/2 and 3n + 1 until 1: that of 63,728,127 is 949.
     #[command(after_help = DELAY_EXAMPLES)]

@@ -159,11 +159,11 @@ pub(crate) enum Command {
     Tune(TuneArgs),
     /// Keep a GPU or CPU busy with squarings whose results are checked, until Ctrl-C.
     ///
-    /// Computes powers of 3 under Gerbicz–Li checks at several transform lengths. The sequence of each
-    /// length is repeated from the start again and again. Its results are compared with known results or,
-    /// where none are known, with those of the first run. On a GPU with NVML the progress shows
-    /// temperature, clock, power and what throttles the clock; the tally has their ranges. Exit code 1 if
-    /// any result is wrong.
+    /// Computes powers of 3 under Gerbicz–Li checks at several transform lengths. The sequence of
+    /// each length is repeated from the start again and again. Its results are compared with known
+    /// results or, where none are known, with those of the first run. On a GPU with NVML the
+    /// progress shows temperature, clock, power and what throttles the clock; the tally has the
+    /// ranges of these values. Exit code 1 if any result is wrong.
     #[command(
         after_help = "Examples:\n  warpint stress\n  warpint stress --device cuda:1 --time 3600 --json"
     )]

@@ -82,8 +82,9 @@ pub(crate) struct WorkArgs {
     #[arg(long)]
     pub(crate) no_proof: bool,
 
-    /// The power of proofs [default: the power that GIMPS uses, 8 to 11 by the exponent]. One more
-    /// halves the work of certifying the proof, and doubles the disk space during the test.
+    /// The power of proofs [default: the power that GIMPS uses, 8 to 11 by the exponent]. A power
+    /// higher by 1 halves the work of certifying the proof, and doubles the disk space during the
+    /// test.
     #[arg(long, value_name = "POWER", value_parser = super::proof::proof_power, conflicts_with = "no_proof")]
     pub(crate) proof_power: Option<u32>,
 

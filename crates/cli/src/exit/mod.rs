@@ -40,7 +40,7 @@ Exit codes:
   0  done: prime or composite, checked and right
   1  a negative finding: a proof is wrong, a check or a selftest failed, merged units have gaps
   2  bad input, or an output that cannot be used: no such file, not permitted, in use
-  3  stopped before the end; a signal ends the process itself: 130 in a shell after Ctrl-C
+  3  stopped (Windows); elsewhere the signal ends the process: 130 in a shell after Ctrl-C
   4  failure of the disk, the device or the memory: disk full, I/O error, unreliable hardware";
 
 impl Exit {

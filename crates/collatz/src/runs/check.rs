@@ -57,7 +57,7 @@ impl Unit {
     /// unresolved numbers, and checks the totals against bounds. Returns whether the unit has
     /// evidence.
     ///
-    /// The check costs about 100 ms of one core for most units, spread over all cores.
+    /// For most units the check takes 0.1 to 0.2 s of computing time, spread over all cores.
     /// [`Evidence::check`](crate::evidence::Evidence::check) states the exceptions.
     ///
     /// # Errors
