@@ -194,8 +194,8 @@ pub(crate) struct PowerArgs {
 /// The arguments of operations that have a remainder.
 #[derive(Debug, Args)]
 pub(crate) struct SecondArgs {
-    /// Write the remainders to this file. Its format is that of --out-format, else by the end of its
-    /// name, else that of OUT.
+    /// Write the remainders to this file. Its format is that of --out-format, else the one given by
+    /// the end of its name, else that of OUT.
     #[arg(long, value_name = "REM")]
     pub(crate) rem: Option<PathBuf>,
 }

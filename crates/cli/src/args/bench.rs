@@ -59,15 +59,16 @@ pub(crate) enum Bench {
     Batch(BenchBatchArgs),
     /// Time transforms and convolutions over big prime fields Z/pZ, p = r^k + 1, by two methods.
     ///
-    /// The big-prime method computes in the field, whose roots of unity are powers of r. The small-primes
-    /// method computes the same transform modulo many primes below 2^50; its outputs are equal, bit for
-    /// bit. Operands stay in the memory of the device. Each time is the median of some runs by the device's
-    /// clock, after a first run. The outputs of both methods are compared with each other, some outputs are
-    /// compared with the definition, and the output of the inverse transform is compared with the input; a
-    /// difference is an error. The floor is the larger of two: memory (the bytes that the passes read and
-    /// write, at the rate of a copy) and arithmetic (products of digits, at the rate of products mod 2^64 −
-    /// 2^32 + 1). A row that needs more memory than the device has says so. The last lines say which method
-    /// is faster at which lengths.
+    /// The big-prime method computes in the field, where the roots of unity of order 2k are powers
+    /// of r. The small-primes method computes the same transform modulo many primes below 2^50; its
+    /// outputs are equal, bit for bit. Operands stay in the memory of the device. Each time is the
+    /// median of some runs by the device's clock, after a first run. The outputs of both methods
+    /// are compared with each other, some outputs are compared with the definition, and the output
+    /// of the inverse transform is compared with the input; a difference is an error. The floor is
+    /// the larger of two: memory (the bytes that the passes read and write, at the rate of a copy)
+    /// and arithmetic (products of digits, at the rate of products mod 2^64 − 2^32 + 1). A row that
+    /// needs more memory than the device has says so. The last lines say which method is faster at
+    /// which lengths.
     #[command(after_help = super::bench_bigprime::EXAMPLES)]
     Bigprime(BenchBigprimeArgs),
     /// Measure what checks and checkpoints cost a PRP test.

@@ -20,7 +20,7 @@ separately.";
 
 #[derive(Debug, Args)]
 pub(crate) struct CollatzBenchArgs {
-    /// auto (the fastest that the device has), plain, table or sieve.
+    /// auto (the fastest method for the device), plain, table or sieve.
     #[arg(long, value_name = "METHOD", default_value = "auto", value_parser = method(), hide_possible_values = true)]
     pub(crate) method: MethodChoice,
 
