@@ -68,11 +68,12 @@ pub(crate) enum Tune {
     Batch(TuneBatchArgs),
     /// Measure which table sizes are the fastest for the Collatz conjecture on this machine.
     ///
-    /// Measures the table method and the sieve, and on GPUs the computation of delays too. Each size is
-    /// timed on the same numbers, and the fastest is stored for this GPU or CPU model: collatz verify,
-    /// delay and bench use it. No result depends on the sizes. But checksums of units can be compared only
-    /// if the sizes are the same: tune before you begin a range that is to be verified twice. A range that
-    /// was begun can be continued with other sizes.
+    /// Measures the table method and the sieve, and on GPUs the computation of delays too. Each
+    /// size is timed on the same numbers, and the fastest is stored for this GPU or CPU model:
+    /// collatz verify, collatz delay and collatz bench use it. No result depends on the sizes. But
+    /// checksums of units can be compared only if the sizes are the same: tune before you begin a
+    /// range that is to be verified twice. A range that was begun can be continued with other
+    /// sizes.
     #[command(
         after_help = "Examples:\n  warpint tune collatz\n  warpint tune collatz sieve delays --device cuda:1 --json"
     )]
