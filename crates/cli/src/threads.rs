@@ -3,8 +3,8 @@
 use anyhow::Context;
 use rayon::ThreadPoolBuilder;
 
-/// Sets the number of CPU threads for parallel work; `None` keeps the default of one per core. The
-/// function must be called at most once per process, before any parallel work.
+/// Sets the number of CPU threads for parallel work; `None` keeps the default of one per
+/// logical CPU. The function must be called at most once per process, before any parallel work.
 pub(crate) fn set(threads: Option<usize>) -> anyhow::Result<()> {
     let Some(threads) = threads else { return Ok(()) };
     let pool = ThreadPoolBuilder::new().num_threads(threads).build_global();

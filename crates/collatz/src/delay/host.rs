@@ -219,8 +219,8 @@ impl Host {
         Ok(Survey { sum: sum.into(), longest, candidates })
     }
 
-    /// Chooses the first piece of a range that has `numbers` numbers and begins with `from`.
-    /// Returns the count of numbers of the piece, and whether it is processed in groups.
+    /// Chooses the first piece of a range. The range has `numbers` numbers and begins with `from`.
+    /// Returns the count of numbers in the piece, and whether the piece is processed in groups.
     fn piece(&self, from: u128, numbers: u64, common: Option<u32>) -> (u64, bool) {
         let block = 1u64 << GROUP_BITS;
         let before = (from % u128::from(block)) as u64;

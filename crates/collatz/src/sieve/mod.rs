@@ -150,7 +150,8 @@ pub trait Backend: Send {
     /// Returns the largest number of steps that the engine's look-ahead vectors can cover.
     fn most_looking(&self) -> Looking;
 
-    /// Returns a number of nodes per challenge for which the challenges cost little time.
+    /// Returns the default of N, where one challenge is drawn for every N nodes. N is so large that
+    /// the challenges cost little time.
     fn nodes_of_a_challenge(&self) -> u64;
 
     /// Returns the name of the CPU or device on which the engine runs: `cpu`, `cuda:0`.

@@ -1,4 +1,5 @@
-//! The operations on Unix, all relative to the file descriptor of a directory.
+//! The operations on Unix. Those of [`Handle`] are relative to the file descriptor of a directory.
+//! [`look_at_given`] and [`open_given`] take a path of the user, and follow symbolic links.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;

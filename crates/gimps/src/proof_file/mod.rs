@@ -37,7 +37,7 @@ pub struct ProofFile {
 #[non_exhaustive]
 pub enum ProofFileError {
     /// The path does not lead to a regular file.
-    #[error("{} is not a proof file: {what}", path.display())]
+    #[error("cannot read the proof file {}: {what}", path.display())]
     NotAFile {
         /// The path that was given.
         path: PathBuf,

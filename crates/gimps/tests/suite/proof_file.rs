@@ -180,7 +180,9 @@ fn what_has_the_name_of_a_proof_and_is_another_is_in_its_way() {
 fn what_is_no_regular_file_is_not_opened() {
     let root = tempfile::tempdir().unwrap();
     let says = |name: &str| ProofFile::read(&root.path().join(name)).unwrap_err().to_string();
-    assert!(says("none").ends_with("none is not a proof file: the file does not exist"));
+    let missing = says("none");
+    assert!(missing.starts_with("cannot read the proof file "), "{missing}");
+    assert!(missing.ends_with("none: the file does not exist"), "{missing}");
     assert!(says("").contains("it is a directory"));
     #[cfg(unix)]
     {

@@ -408,7 +408,7 @@ impl Stretch {
     }
 }
 
-/// The header of a checkpoint, which consists of `name: value` lines.
+/// The header of a checkpoint: a first line that names the test, then `name: value` lines.
 struct Header<'a> {
     text: &'a str,
 }

@@ -48,8 +48,8 @@ pub(super) trait Arithmetic: EngineFamily + Default + Send + 'static {
     /// The type that describes the shape of a transform.
     type Shape: Shape;
 
-    /// The type of the layout of words. It includes the arguments and tables of the kernels of
-    /// columns that depend on the layout.
+    /// The type of the layout of words. It includes those arguments and tables of the column
+    /// kernels that depend on the layout.
     type Words: Words<Self>;
 
     /// The source text of `columns.cu`, with the kernels `digits_to_spectrum`, `columns` and
