@@ -1,4 +1,4 @@
-//! The engine family `fp64` on a device: floating-point squaring, as an [`Arithmetic`] for the
+//! The engine family `fp64` on a device: floating-point squaring, as an `Arithmetic` for the
 //! module `engine/gpu`. (For the weighted transform on a GPU, see Thall 2011.)
 //!
 //! | file | subject |

@@ -1,5 +1,5 @@
 //! The engine family `goldilocks` on a device: transforms modulo 2^64 − 2^32 + 1 (Hérault 2025,
-//! §3–5), as an [`Arithmetic`] for the module `engine/gpu`.
+//! §3–5), as an `Arithmetic` for the module `engine/gpu`.
 //!
 //! | file | subject |
 //! |---|---|
