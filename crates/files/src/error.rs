@@ -8,9 +8,9 @@ use crate::ErrorKind;
 /// An error of a file operation. Each message contains the path.
 ///
 /// The conversion to an [`io::Error`] by `From` is for callers whose own messages contain the path:
-/// the message of the result states only the reason. For [`FileError::NotAFolder`] alone, this
-/// message contains the path. [`FileError::Io`] is converted to the error of the operating system
-/// that it contains.
+/// the message of the result states only the reason. An exception is [`FileError::NotAFolder`], for
+/// which the message of the result contains the path. [`FileError::Io`] is converted to the error
+/// of the operating system that it contains.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FileError {
@@ -51,7 +51,9 @@ pub enum FileError {
         /// The limit, in bytes.
         most: u64,
     },
-    /// An error of the operating system.
+    /// An error of the operating system. This variant is also used for a file name that is not a
+    /// single component of a path, and for a temporary file or lock file that other processes
+    /// remove again and again.
     #[error("cannot {action} {}: {source}", path.display())]
     Io {
         /// The failed action, for example `read`, `write` or `lock`.

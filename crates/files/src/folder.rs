@@ -13,11 +13,11 @@ use crate::{Disk, FileError, RealDisk, Step, Unfinished, name};
 ///
 /// The value holds no handle. Every operation opens the directory anew, which takes some
 /// microseconds. So a directory that was removed and created again is found. [`Folder::make`],
-/// [`Folder::begin`], [`Folder::replace`], [`Folder::append`] and the locks create a missing
-/// directory.
+/// [`Folder::begin`], [`Folder::replace`], [`Folder::append`], [`Folder::append_unsynced`],
+/// [`Folder::try_lock`] and [`Folder::lock`] create a missing directory.
 ///
-/// A file name given to an operation must be a single component of a path. For any other name, the
-/// operation returns an error.
+/// A file name given to an operation must be a single component of a path. For any other name,
+/// operations that return a `Result` return an error.
 #[derive(Debug, Clone)]
 pub struct Folder {
     base: PathBuf,
@@ -104,8 +104,9 @@ impl Folder {
     /// When the call returns, the names of the new directories are on disk.
     ///
     /// # Errors
-    /// Returns [`FileError::NotAFolder`] if a directory named by [`Folder::inside`] is a symbolic
-    /// link or a file on disk. Also returns errors of the operating system.
+    /// Returns [`FileError::NotAFolder`] if another object, such as a file, is in place of the
+    /// directory that the user gave or of a directory named by [`Folder::inside`]. A symbolic link
+    /// in place of the latter causes the same error. Also returns errors of the operating system.
     pub fn make(&self) -> Result<bool, FileError> {
         let failed = |path: &Path| {
             let path = path.to_owned();
@@ -165,9 +166,9 @@ impl Folder {
     /// Reads a whole regular file of at most `most` bytes.
     ///
     /// # Errors
-    /// [`FileError::TooLarge`] for more than `most` bytes; [`FileError::NotAFile`]; errors of the
-    /// operating system, also for a missing file ([`FileError::is_missing`]). The size is checked
-    /// before memory is allocated.
+    /// [`FileError::TooLarge`] for more than `most` bytes; [`FileError::NotAFile`];
+    /// [`FileError::NotAFolder`]; errors of the operating system, also for a missing file
+    /// ([`FileError::is_missing`]). The size is checked before memory is allocated.
     pub fn read(&self, name: impl AsRef<OsStr>, most: u64) -> Result<Vec<u8>, FileError> {
         let name = name.as_ref();
         read_bounded(&self.open(name)?, &self.file(name), most)
@@ -176,7 +177,7 @@ impl Folder {
     /// Opens an existing regular file for reading.
     ///
     /// # Errors
-    /// [`FileError::NotAFile`]; errors of the operating system.
+    /// [`FileError::NotAFile`]; [`FileError::NotAFolder`]; errors of the operating system.
     pub fn open(&self, name: impl AsRef<OsStr>) -> Result<File, FileError> {
         self.open_as(name.as_ref(), Access::Read, "read")
     }
@@ -185,7 +186,7 @@ impl Folder {
     /// killed or the power fails, a change may be incomplete; the caller must allow for this.
     ///
     /// # Errors
-    /// [`FileError::NotAFile`]; errors of the operating system.
+    /// [`FileError::NotAFile`]; [`FileError::NotAFolder`]; errors of the operating system.
     pub fn open_to_change(&self, name: impl AsRef<OsStr>) -> Result<File, FileError> {
         self.open_as(name.as_ref(), Access::Update, "write")
     }
@@ -194,8 +195,8 @@ impl Folder {
     /// exist.
     ///
     /// # Errors
-    /// Errors of the operating system; the kind is [`io::ErrorKind::AlreadyExists`] if the name is
-    /// taken.
+    /// [`FileError::NotAFolder`]; errors of the operating system. The kind is
+    /// [`io::ErrorKind::AlreadyExists`] if the name is taken.
     pub fn create_new(&self, name: impl AsRef<OsStr>) -> Result<File, FileError> {
         self.open_as(name.as_ref(), Access::New, "make")
     }
@@ -215,7 +216,7 @@ impl Folder {
     /// name is free.
     ///
     /// # Errors
-    /// [`FileError::NotAFile`]; errors of the operating system.
+    /// [`FileError::NotAFile`]; [`FileError::NotAFolder`]; errors of the operating system.
     pub fn size(&self, name: impl AsRef<OsStr>) -> Result<Option<u64>, FileError> {
         let name = name.as_ref();
         self.check(name)?;
@@ -243,7 +244,7 @@ impl Folder {
     /// the new name is replaced. The new name is on disk only after [`Folder::sync_names`].
     ///
     /// # Errors
-    /// Errors of the operating system.
+    /// [`FileError::NotAFolder`]; errors of the operating system.
     pub fn rename(&self, from: impl AsRef<OsStr>, to: impl AsRef<OsStr>) -> Result<(), FileError> {
         let (from, to) = (from.as_ref(), to.as_ref());
         self.check(from)?;
@@ -256,8 +257,8 @@ impl Folder {
     /// several processes try this at the same time, exactly one succeeds.
     ///
     /// # Errors
-    /// Errors of the operating system; the kind is [`io::ErrorKind::AlreadyExists`] if the name is
-    /// taken.
+    /// [`FileError::NotAFolder`]; errors of the operating system. The kind is
+    /// [`io::ErrorKind::AlreadyExists`] if the name is taken.
     pub fn link(&self, from: impl AsRef<OsStr>, to: impl AsRef<OsStr>) -> Result<(), FileError> {
         let (from, to) = (from.as_ref(), to.as_ref());
         self.check(from)?;
@@ -269,7 +270,8 @@ impl Folder {
     /// Removes a file or a symbolic link. The target of a link is not removed.
     ///
     /// # Errors
-    /// Errors of the operating system. The call fails if the name belongs to a directory.
+    /// [`FileError::NotAFolder`]; errors of the operating system. The call fails if the name belongs
+    /// to a directory.
     pub fn remove(&self, name: impl AsRef<OsStr>) -> Result<(), FileError> {
         let name = name.as_ref();
         self.check(name)?;
@@ -280,7 +282,7 @@ impl Folder {
     /// nothing if the file system cannot flush a directory.
     ///
     /// # Errors
-    /// Errors of the operating system.
+    /// [`FileError::NotAFolder`]; errors of the operating system.
     pub fn sync_names(&self) -> Result<(), FileError> {
         self.sync(&self.handle()?)
     }
@@ -308,7 +310,7 @@ impl Folder {
     /// renames the temporary file to `name`.
     ///
     /// # Errors
-    /// Errors of the operating system; [`FileError::NotAFolder`].
+    /// [`FileError::NotAFolder`]; errors of the operating system.
     pub fn begin(&self, name: impl AsRef<OsStr>) -> Result<Unfinished, FileError> {
         Unfinished::begin(self, name.as_ref())
     }
@@ -318,7 +320,7 @@ impl Folder {
     /// of the bytes may be in the file.
     ///
     /// # Errors
-    /// [`FileError::NotAFile`]; errors of the operating system.
+    /// [`FileError::NotAFile`]; [`FileError::NotAFolder`]; errors of the operating system.
     pub fn append(&self, name: impl AsRef<OsStr>, bytes: &[u8]) -> Result<(), FileError> {
         let (file, handle) = self.append_only(name.as_ref(), bytes)?;
         let path = self.file(name.as_ref());

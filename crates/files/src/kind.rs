@@ -6,8 +6,9 @@ use crate::FileError;
 
 /// The kind of an error. A program uses it to choose an exit code or to decide whether to retry.
 ///
-/// Error types of the project's libraries have a method `kind` that returns it, also if they wrap
-/// another error. The table describes what happens if the request is repeated.
+/// The error types of the project's libraries have a method `kind`, which returns a value of this
+/// type. For an error that wraps another error, the result is usually the kind of the inner error.
+/// The table describes what happens if the request is repeated.
 ///
 /// | kind | the same request again |
 /// |---|---|
@@ -44,9 +45,9 @@ pub enum ErrorKind {
 }
 
 /// Returns the kind of an error of the operating system. It is [`ErrorKind::BadInput`] if the path
-/// or the data is at fault, for example if the path is missing, exists already, has the wrong kind,
-/// or is not permitted. Otherwise it is [`ErrorKind::Io`]. If the error contains a [`FileError`],
-/// returns the kind of the [`FileError`].
+/// or the data is at fault, for example if the path is missing, exists already or has the wrong
+/// kind, or if access is not permitted. Otherwise it is [`ErrorKind::Io`]. If the error contains a
+/// [`FileError`], returns the kind of the [`FileError`].
 impl From<&io::Error> for ErrorKind {
     fn from(error: &io::Error) -> Self {
         use io::ErrorKind as Kind;

@@ -13,12 +13,13 @@
 //! path of this directory comes from the user and may be a symbolic link. Below the directory no
 //! link is followed, neither for inner directories nor for files. Only regular files are opened.
 //! For a link, FIFO, socket, device or directory in place of a file, the error
-//! [`FileError::NotAFile`] is returned without waiting.
+//! [`FileError::NotAFile`] is returned without waiting. For an object in place of a directory, the
+//! error is [`FileError::NotAFolder`].
 //!
-//! On Unix, every operation opens the directory first and works relative to its handle (`openat`,
-//! `O_NOFOLLOW`, `O_NONBLOCK`, `fstat`). So no link can be inserted between the check and the use
-//! of a file. On other systems, the check precedes the use, and a replacement of the file between
-//! the two is not noticed.
+//! On Unix, every operation on a [`Folder`] opens the directory first and works relative to its
+//! handle (`openat`, `O_NOFOLLOW`, `O_NONBLOCK`, `fstat`). So no link can be inserted between the
+//! check and the use of a file. On other systems, the check precedes the use, and a replacement of
+//! the file between the two is not noticed.
 //!
 //! An input file that the user names (module [`given`]) may be a symbolic link, but must lead to a
 //! regular file. A path that the user names for results ([`WholeFile`]) may be a symbolic link too;

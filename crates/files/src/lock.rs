@@ -37,7 +37,7 @@ impl Folder {
     /// locks, every attempt succeeds (see [`Lock::enforced`]).
     ///
     /// # Errors
-    /// [`FileError::NotAFile`]; errors of the operating system.
+    /// [`FileError::NotAFile`]; [`FileError::NotAFolder`]; errors of the operating system.
     pub fn try_lock(&self, name: impl AsRef<OsStr>) -> Result<Option<Lock>, FileError> {
         let name = name.as_ref();
         for attempt in 0..MOST_ATTEMPTS {
@@ -96,6 +96,7 @@ impl Folder {
     }
 
     /// Returns whether any process holds the lock on the file `name`. Does not create the file.
+    /// Returns false if the file cannot be opened, or if the file system has no locks.
     ///
     /// The call holds a shared lock for an instant. An attempt to lock the file at this instant
     /// fails and should be repeated.
@@ -134,7 +135,8 @@ impl Lock {
     }
 
     /// Returns whether the locked file still has its name. If it does not, because the file or its
-    /// directory was removed, another process can lock a new file of the same name.
+    /// directory was removed, another process can lock a new file of the same name. On systems
+    /// other than Unix, the result is whether any file has the name.
     #[must_use]
     pub fn is_in_place(&self) -> bool {
         self.folder.is_at(&self.file, &self.name)

@@ -1,5 +1,5 @@
-//! Disks for tests, also for tests that run the whole program. [`Recorder`] records its steps, and
-//! [`FullDisk`] refuses writes.
+//! Disks for tests, also for tests that run the whole program. [`Recorder`] records the steps of
+//! writing files, and [`FullDisk`] refuses writes.
 
 use std::io::{self, Write};
 use std::path::Path;

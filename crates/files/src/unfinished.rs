@@ -20,8 +20,8 @@ const STALE: Duration = Duration::from_secs(3600);
 /// final name is `NAME` in the same directory.
 ///
 /// The temporary file is created with `O_CREAT | O_EXCL | O_NOFOLLOW`. Its writer holds the
-/// operating system's lock on it. A temporary file without this lock was left by a killed process,
-/// and [`Folder::clear_away`] can remove it.
+/// operating system's lock on it, if the file system has locks. There, a temporary file without
+/// this lock was left by a killed process, and [`Folder::clear_away`] can remove it.
 ///
 /// If an `Unfinished` is dropped before it is finished, the temporary file is removed, and the
 /// existing file `NAME` is unchanged.

@@ -1,4 +1,5 @@
-//! Operations of the operating system on files, relative to a directory.
+//! Operations of the operating system on files: relative to a directory of the program
+//! ([`Handle`]), or at a path that the user names.
 
 #[cfg(not(unix))]
 mod other;

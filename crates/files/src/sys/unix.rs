@@ -1,5 +1,5 @@
-//! The operations on Unix. Those of [`Handle`] are relative to the file descriptor of a directory.
-//! [`look_at_given`] and [`open_given`] take a path of the user, and follow symbolic links.
+//! The operations on Unix. The methods of [`Handle`] work relative to the file descriptor of a
+//! directory. The functions for files that the user names take paths.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
