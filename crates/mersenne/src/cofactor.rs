@@ -34,18 +34,20 @@ pub enum FactorError {
         "'{text}' is not a factor: give whole numbers above 1, with at most {MOST_DIGITS} digits in all"
     )]
     NotANumber {
-        /// The text that was given.
+        /// The text that was given. A text of more than 40 characters is cut after 40 characters,
+        /// and `…` is appended.
         text: String,
     },
-    /// The number does not divide M_p/s, where s is the product of the smaller numbers in the list.
+    /// The number does not divide M_p/s, where s is the product of the numbers before it in the
+    /// list. The list is in ascending order.
     #[error("{factor} does not divide {}", Left { exponent: *exponent, others: *others })]
     NotAFactor {
         /// The exponent p of M_p.
         exponent: u32,
         /// The number that was given.
         factor: String,
-        /// The number of smaller factors in the list. M_p had been divided by them before this
-        /// factor was tried.
+        /// The number of factors before this one in the ascending list. M_p had been divided by
+        /// these factors before this one was tried.
         others: usize,
     },
     /// The product of all factors is M_p, so there is no cofactor to test.
@@ -93,9 +95,9 @@ impl KnownFactors {
     /// all smaller ones.
     ///
     /// # Errors
-    /// Returns an error if an item is not a number above 1, if it does not divide M_p, or if it is
-    /// given more often than it divides M_p. Also returns an error if the product of all items is
-    /// M_p, or if the items have more than 4,096 digits in all.
+    /// Returns an error if an item is not a number above 1, or if the product of all items does not
+    /// divide M_p. Also returns an error if this product is M_p, or if the items have more than
+    /// 4,096 digits in all.
     pub fn new(p: u32, factors: &[impl AsRef<str>]) -> Result<Self, FactorError> {
         let mut digits = 0;
         let mut read = |text: &str| {

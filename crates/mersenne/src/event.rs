@@ -222,7 +222,7 @@ impl fmt::Display for Check {
 ///
 /// `done` and `total` are numbers of iterations. `each` is the time per iteration; if it is zero,
 /// because nothing has been computed yet, the line ends after the percentage. `Z` is
-/// [`RoundOff::z`].
+/// [`RoundOff::z`]. If `round_off` or Z is `None`, its part of the line is omitted.
 #[must_use]
 pub fn progress_line(done: u64, total: u64, each: Duration, round_off: Option<RoundOff>) -> String {
     let percent = 100.0 * done as f64 / total.max(1) as f64;

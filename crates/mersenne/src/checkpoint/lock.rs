@@ -11,8 +11,8 @@ pub(super) const LOCK_FILE: &str = "lock";
 /// An advisory lock on a file that contains the process id of its holder.
 ///
 /// The operating system releases the lock when the process ends, even if the process is killed. So
-/// a dead process never blocks another one. If a process id is left in the file, the process with
-/// this id died without releasing the lock itself.
+/// a dead process never blocks another one. If the lock is free but the file contains a process id,
+/// the process with this id died without releasing the lock itself.
 #[derive(Debug)]
 pub(super) struct DirectoryLock {
     lock: Lock,

@@ -1,10 +1,11 @@
 //! The fastest known variants of engines on GPUs.
 //!
-//! The table of a GPU model (`tables/nvidia-h200.txt`) has a line for each engine family and
-//! transform length. The line consists of the family's name, the length in words, the time of a
-//! squaring in microseconds, and the variant. `warpint tune --lengths 64K..36M --table FILE` writes
-//! such a table. The times are valid for that GPU model only. On GPU models without a table, the
-//! family `fp64` considers the variants in the tables of other models first.
+//! The table of a GPU model (`tables/nvidia-h200.txt`) begins with a comment line. After it, there
+//! is one line for each pair of an engine family and a transform length. The line consists of the
+//! family's name, the length in words, the time of a squaring in microseconds, and the variant.
+//! `warpint tune --lengths 64K..36M --table FILE` writes such a table. The times are valid for that
+//! GPU model only. On GPU models without a table, the family `fp64` considers the variants in the
+//! tables of other models first.
 
 use std::fmt::Write;
 use std::sync::LazyLock;

@@ -59,12 +59,13 @@ pub enum Step {
 /// Instead of x, a register may hold x·2^s mod M_p. The engine does not store the [`Shift`] s: the
 /// caller passes it to every operation that depends on it.
 ///
-/// After an error, the contents of the registers named in the call are unspecified, the other
-/// registers are intact, and the engine can still be used. After [`EngineError::Device`] all
+/// After an error, the contents of the registers named in the failed call are unspecified, the
+/// other registers are intact, and the engine can still be used. After [`EngineError::Device`] all
 /// registers are lost, and another engine must be built.
 ///
-/// A method of an engine on a device may return before its work is done, and any later call may
-/// report an error of that work. [`Engine::finish`] waits for the work.
+/// A method of an engine on a device may return before its work is done. Any later call may report
+/// an error of that work; then the registers named in the earlier call are unspecified too.
+/// [`Engine::finish`] waits for the work.
 ///
 /// # Panics
 /// Every method panics if the number of a register is not below [`Engine::registers`], or if a
@@ -276,9 +277,13 @@ pub trait EngineFamily: Sync {
         None
     }
 
-    /// Builds an engine for the exponent p at the transform length `length`. Returns an error if
-    /// [`EngineFamily::margin`] does. A negative margin is not an error here: the plan decides
-    /// whether a margin is large enough.
+    /// Builds an engine for the exponent p at the transform length `length`. A negative margin is
+    /// not an error here: the plan decides whether a margin is large enough.
+    ///
+    /// # Errors
+    /// Returns the errors of [`EngineFamily::margin`]. On a device, also returns an error if
+    /// `options.variant` is too large, if a kernel cannot be compiled, or if the device fails or
+    /// lacks memory.
     fn build(
         &self,
         p: u32,

@@ -21,7 +21,7 @@ static USED: Mutex<Vec<(DeviceId, Families)>> = Mutex::new(vec![]);
 /// few families per device.
 ///
 /// # Errors
-/// Returns an error if the device or its driver does not exist.
+/// Returns an error if the device or its driver does not exist, or cannot be opened.
 pub fn families_on(id: DeviceId) -> Result<Families, DeviceError> {
     let mut used = USED.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some((_, families)) = used.iter().find(|(of, _)| *of == id) {
@@ -37,7 +37,7 @@ pub fn families_on(id: DeviceId) -> Result<Families, DeviceError> {
 /// Each call leaks a little memory.
 ///
 /// # Errors
-/// Returns an error if the device or its driver does not exist.
+/// Returns an error if the device or its driver does not exist, or cannot be opened.
 pub fn families_apart(id: DeviceId) -> Result<Families, DeviceError> {
     Ok(leaked(&Device::open(&id.to_string())?))
 }

@@ -43,9 +43,10 @@ impl RoundOff {
     }
 }
 
-/// The Gumbel distribution with mode μ and scale β: P(x ≤ t) = exp(−exp(−(t − μ)/β)). The maximum
-/// of many independent quantities of one distribution tends to it if the tail of that distribution
-/// falls at least exponentially (Gumbel, Statistics of Extremes, 1958).
+/// The Gumbel distribution with mode μ and scale β: P(x ≤ t) = exp(−exp(−(t − μ)/β)). The
+/// distribution of the maximum of many independent quantities with a common distribution D
+/// approaches a Gumbel distribution if the tail of D falls at least exponentially (Gumbel,
+/// Statistics of Extremes, 1958).
 ///
 /// The tail of rounding errors falls faster than exponentially, and so does the tail of the largest
 /// of N errors. So the Gumbel distribution overestimates probabilities far above the mean.

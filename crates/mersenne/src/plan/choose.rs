@@ -95,11 +95,13 @@ impl PlanRequest {
     /// and computes a small power. This takes the time to open the device and to compile its
     /// kernels. Choosing the CPU takes no time.
     ///
-    /// `Auto` means the first GPU if it works, the exponent is at least 40,000, and the transform
-    /// is long enough ([`EngineFamily::shortest_worthwhile`]); otherwise it means the CPU.
+    /// `Auto` means the first GPU if it works and supports the request, the exponent is at least
+    /// 40,000, and the transform is long enough ([`EngineFamily::shortest_worthwhile`]); otherwise
+    /// it means the CPU.
     ///
     /// # Errors
-    /// Returns an error if the requested device does not exist or cannot be used.
+    /// Returns an error if the requested device does not exist or cannot be used, or if no plan for
+    /// this exponent on this device fits the request. `Auto` causes no error.
     pub fn resolved(&self, exponent: Exponent) -> Result<Resolved, PlanError> {
         let at = |device| PlanRequest { device, ..*self };
         match self.device {
@@ -140,7 +142,7 @@ impl PlanRequest {
     /// returns the families on the CPU.
     ///
     /// # Errors
-    /// Returns an error if the device does not exist.
+    /// Returns an error if the device does not exist or cannot be opened.
     pub fn families(&self) -> Result<(Families, String), PlanError> {
         match self.device {
             DeviceChoice::On(id) => {
@@ -208,8 +210,9 @@ impl Plan {
     /// are tried. On the CPU only the family that [`Plan::new`] uses and families with a stored
     /// time are tried, since `goldilocks` takes two to four times as long as `fp64` on the CPU.
     ///
-    /// Nothing is measured in three cases: if the request names a length; if the exponent is so
-    /// small that a whole test takes less time; and on the CPU, if the exponent is so large that a
+    /// Nothing is measured if the request names a length, or if only one family supports the
+    /// exponent and this family has only one length to try. Nothing is measured either if the
+    /// exponent is so small that a whole test takes less time, or, on the CPU, so large that a
     /// measurement would take minutes.
     pub fn fastest(
         exponent: Exponent,
@@ -238,7 +241,7 @@ impl Plan {
     /// prime exponent that its length supports.
     ///
     /// # Errors
-    /// Returns an error if the device does not exist.
+    /// Returns an error if the device does not exist or cannot be opened.
     pub fn of_lengths(
         request: &PlanRequest,
         range: &RangeInclusive<usize>,
@@ -369,7 +372,8 @@ impl Plan {
     }
 
     /// Returns this plan in the variant whose time is stored, and this time per squaring in
-    /// seconds. The stored variant is the fastest known one. Returns `None` if no time is stored.
+    /// seconds. The stored variant is the fastest known one. Returns `None` if no time is stored,
+    /// or if the family does not have the stored variant.
     fn stored(self, stored: &dyn StoredTimes) -> Option<(Self, f64)> {
         let found = stored.get(&self.timing_key())?;
         let variant = self.variants().iter().position(|name| *name == found.variant)?;

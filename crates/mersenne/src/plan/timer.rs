@@ -77,6 +77,9 @@ impl SquaringTimer {
     /// Returns the mean times of the engine's kernels in `squarings` squarings
     /// ([`KernelTimer::kernel_times`](crate::KernelTimer::kernel_times)). If the engine has no
     /// kernels, computes nothing and returns an empty list.
+    ///
+    /// # Panics
+    /// Panics if the engine has kernels and `squarings` is not from 4 to 1,000.
     pub fn kernel_times(&mut self, squarings: u64) -> Result<Vec<KernelTime>, EngineError> {
         self.engine.kernel_timer().map_or(Ok(vec![]), |timer| timer.kernel_times(0, squarings))
     }

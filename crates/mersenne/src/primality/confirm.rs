@@ -8,7 +8,7 @@ use super::{Finished, TestError};
 use crate::checkpoint::{Confirmation, State};
 use crate::{Check, DigestedResidue, Event, Residue};
 
-/// The result of the Jacobi check of the final residue.
+/// The result of the last checks of a test, made by [`Driver::last_check`].
 pub(super) enum LastCheck {
     Passed,
     Failed(Suspect),

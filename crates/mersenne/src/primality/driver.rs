@@ -45,7 +45,8 @@ pub(super) struct Driver<'a> {
     /// The Jacobi checks of a Lucas–Lehmer test; `None` for other tests. With a second engine, only
     /// the Jacobi check at the end of the test is made.
     pub(super) watch: Option<JacobiWatch>,
-    /// The last state that a Jacobi check has confirmed; `None` if there is none.
+    /// The last state that a Jacobi check has confirmed in this run, or else the state of the
+    /// newest verified checkpoint at the start of the run. `None` if there is neither.
     pub(super) confirmed: Option<Trusted>,
 }
 

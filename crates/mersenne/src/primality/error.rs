@@ -15,8 +15,8 @@ pub enum TestError {
     /// The engine failed in a way that a longer transform cannot correct.
     #[error(transparent)]
     Engine(#[from] EngineError),
-    /// The device failed twice while the test was continuing from the same state, or it cannot be
-    /// used at all.
+    /// The device failed twice while the test was continuing from the same state, or it failed with
+    /// another error than [`DeviceError::Failed`].
     #[error("{place} failed: {error}; {kept}")]
     Device {
         /// The name of the device.
@@ -44,8 +44,9 @@ pub enum TestError {
         wanted: u64,
     },
     /// A residue has a value that no correct computation gives. In a PRP test or a certification
-    /// this value is 0. In a Lucas–Lehmer test it is 2 or −2, or 0 before the end of the test. At
-    /// the end, 0 is impossible unless the residue before it is ±2^((p+1)/2).
+    /// this value is 0. In a Lucas–Lehmer test with p ≥ 13, it is 2 or −2, or 0 before the end of
+    /// the test. At the end of any Lucas–Lehmer test, 0 is impossible unless the residue before it
+    /// is ±2^((p+1)/2).
     #[error(
         "the residue at iteration {iteration} is impossible (res64 {res64}): this machine computes \
          unreliably; the same command goes on from the last checkpoint, or try engine goldilocks"

@@ -36,8 +36,8 @@ pub enum TestKind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Certification {
     squarings: u64,
-    /// The first eight bytes of the SHA-256 of the start residue followed by the number of
-    /// squarings.
+    /// The first eight bytes of a SHA-256. Its input is the start residue in ⌈p/8⌉ little-endian
+    /// bytes, followed by the number of squarings in eight little-endian bytes.
     digest: [u8; 8],
 }
 

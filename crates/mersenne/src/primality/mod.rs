@@ -86,8 +86,8 @@ impl TestSpec {
 /// A receiver of residues of a running PRP test. A proof will be built from these residues.
 pub trait ResidueSink: fmt::Debug + Send + Sync {
     /// Returns the iterations, ascending, at which the test must pass its residue to
-    /// [`ResidueSink::keep`]. The test starts or resumes at iteration `reached`. Residues up to
-    /// this iteration need not be returned: they were stored in earlier runs, or are lost.
+    /// [`ResidueSink::keep`]. The test starts or resumes at iteration `reached`. Iterations up to
+    /// `reached` need not be returned: their residues were stored in earlier runs, or are lost.
     fn iterations(&self, reached: u64) -> Vec<u64>;
 
     /// Stores x, the residue at `iteration`, and returns when it is on disk. If the proof no longer
@@ -105,7 +105,7 @@ pub struct RunOptions {
     /// The time between checkpoints; 60 s by default.
     pub checkpoint_interval: Duration,
     /// The plan of a second engine, which computes every stretch of a Lucas–Lehmer test again at
-    /// another shift. `None` means that the test is computed once.
+    /// another shift. `None` means that the test is computed once. Other tests ignore the plan.
     pub verify_with: Option<Plan>,
     /// The receiver of residues during a PRP test; `None` if no proof will be built.
     pub residues: Option<Arc<dyn ResidueSink>>,

@@ -96,7 +96,8 @@ fn block_for(left: u64) -> u64 {
     whole.clamp(1, LARGEST_BLOCK)
 }
 
-/// Returns the number of squarings between two checks, for the block length `block`.
+/// Returns the number of squarings after which a check is due at the next end of a block, for the
+/// block length `block`.
 fn stretch_of(block: u64) -> u64 {
     block * block / PRODUCT_COST
 }

@@ -107,7 +107,8 @@ impl Driver<'_> {
 
     /// Records a failed check, and saves and returns `state`, the state to go back to. Returns the
     /// error that ends the test in two cases: if more than two checks of this kind have failed in a
-    /// row, or if two of them have failed at this iteration with the same residue.
+    /// row, or if two of them have failed at this iteration with the same residue. Also returns an
+    /// error if `state` has changed in memory.
     pub(super) fn go_back_to(
         &mut self,
         check: Check,
@@ -145,7 +146,8 @@ impl Driver<'_> {
     }
 }
 
-/// A state that a Jacobi check has confirmed. It is stored until another state is confirmed.
+/// A state that a Jacobi check or a second engine has confirmed. It is stored until another state
+/// is confirmed.
 pub(super) struct Trusted {
     state: State,
     seal: DigestedResidue,

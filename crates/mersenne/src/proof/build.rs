@@ -24,11 +24,14 @@ use crate::{Plan, Residue, Shift, StopToken};
 /// round-off error, the level in progress is repeated with a longer transform.
 ///
 /// # Errors
-/// Returns errors of plan and engine; [`ProofError::Residue`] for a missing or invalid file
-/// ([`build_largest`] continues without it); [`ProofError::Wrong`] if the proof is wrong twice.
+/// Returns errors of plan and engine; [`ProofError::Foreign`] if the exponent of `folder` or `last`
+/// is not that of the plan; [`ProofError::Power`] if [`Points::new`] returns `None` for this power;
+/// [`ProofError::Residue`] for a missing, unreadable or invalid file (after an invalid file,
+/// [`build_largest`] tries a lower power); [`ProofError::Wrong`] if the proof is wrong twice;
+/// [`ProofError::Unreliable`] if two verifications compute different numbers.
 ///
 /// The cost is 95·(2^power − power − 1) products, one read of each residue, and the cost of
-/// [`verify`](super::verify). Uses power + 1 registers.
+/// [`verify`](super::verify). Building uses power + 1 registers, and the verification uses four.
 pub fn build(
     mut plan: Plan,
     power: u32,

@@ -60,7 +60,7 @@ pub enum ProofError {
     /// engine has none.
     #[error(transparent)]
     Plan(#[from] PlanError),
-    /// A residue that is needed to build the proof is missing or damaged.
+    /// A residue that is needed to build the proof is missing, unreadable or damaged.
     #[error(transparent)]
     Residue(#[from] ResidueFileError),
     /// Proofs of this power do not exist for the exponent.
@@ -81,7 +81,7 @@ pub enum ProofError {
         /// The exponent of the residue, folder or plan.
         found: u32,
     },
-    /// The exponent is not prime, or is too large.
+    /// The exponent is not a prime below 2^31.
     #[error(transparent)]
     Exponent(#[from] ExponentError),
     /// A known factor is invalid.
@@ -157,12 +157,13 @@ impl ProofError {
 impl Proof {
     /// Creates a proof from the parts of a proof file. `factors` contains the known factors of M_p
     /// in decimal digits. `residues` contains the last residue of the test, followed by the
-    /// middles, in ⌈p/8⌉ little-endian bytes each. Computes nothing except divisions by the
-    /// factors.
+    /// middles, in ⌈p/8⌉ little-endian bytes each. Checks the form of all parts, that p is prime,
+    /// and that the factors divide M_p ([`KnownFactors::new`]). Does not verify the proof.
     ///
     /// # Errors
     /// Returns [`ProofError::Exponent`], [`ProofError::Factor`] or [`ProofError::Bytes`] for
-    /// invalid parts, and the errors of [`Proof::new`].
+    /// invalid parts, [`ProofError::Power`] if `residues` is empty, and the errors of
+    /// [`Proof::new`].
     pub fn from_parts(
         p: u32,
         factors: &[impl AsRef<str>],

@@ -17,9 +17,10 @@ const EXTENSION: &str = "residue";
 /// The folder `root/M<p>/proof`, in which a PRP test of M_p stores the residues for its proof, with
 /// one file for each residue.
 ///
-/// A file `<iteration, ten digits>.residue` consists of one text line (exponent, iteration, res64),
-/// the ⌈p/8⌉ little-endian bytes of the residue, and the SHA-256 of the line and the residue.
-/// `….tmp` is a file that is being written, `….bad` a file that was found invalid.
+/// A file `<iteration, ten digits>.residue` begins with the text line
+/// `warpint proof residue 1: M<p> iteration <iteration> res64 <16 digits>`. The ⌈p/8⌉ little-endian
+/// bytes of the residue follow, and then the SHA-256 of the line and the residue. `….tmp` is a file
+/// that is being written, `….bad` a file that was found invalid.
 ///
 /// Only the process that holds the lock of the exponent's directory
 /// ([`crate::checkpoint::CheckpointStore`]) may use the folder.
@@ -41,7 +42,7 @@ pub enum ResidueFileError {
         /// The underlying error.
         source: io::Error,
     },
-    /// The content of the file is damaged.
+    /// The file is not a regular file, or its content is damaged.
     #[error("the residue {} is not sound: {reason}", path.display())]
     Unsound {
         /// The path of the file.
@@ -102,8 +103,8 @@ impl ResidueFolder {
         Ok(self.folder.replace(name(iteration), &[header.as_bytes(), &bytes, &checksum])?)
     }
 
-    /// Reads the residue at an iteration. Every part of the file is checked before it is used, and
-    /// no more bytes are read than a valid file contains.
+    /// Reads the residue at an iteration. Every part of the file is checked before it is used. A
+    /// file of more than ⌈p/8⌉ + 128 bytes is not read.
     pub fn load(&self, iteration: u64) -> Result<Residue, ResidueFileError> {
         let path = self.path(iteration);
         let unsound = |reason| ResidueFileError::Unsound { path: path.clone(), iteration, reason };
@@ -221,8 +222,8 @@ fn extension(name: &OsStr) -> Option<&str> {
     Path::new(name).extension()?.to_str()
 }
 
-/// Parses the iteration in the name of a file. Returns `None` if the name is not the name of a
-/// residue's file.
+/// Parses the iteration in the name of a file, which is the part before the extension. Returns
+/// `None` if this part does not consist of ten digits. The extension is not checked.
 fn iteration_of(name: &OsStr) -> Option<u64> {
     let digits = Path::new(name).file_stem()?.to_str()?;
     let ten_digits = digits.len() == 10 && digits.bytes().all(|b| b.is_ascii_digit());

@@ -94,10 +94,12 @@ pub enum FormatError {
     /// The file does not begin with the first line of a warpint checkpoint.
     #[error("it is not a warpint checkpoint")]
     NotOurs,
-    /// The length of the file does not agree with its header.
+    /// The length of the file does not agree with its header, or the header does not end within the
+    /// first 4,096 bytes.
     #[error("it has {found} bytes instead of {expected}: truncated or extended")]
     Size {
-        /// The length in bytes that follows from the header.
+        /// The length in bytes that follows from the header; 4,096 if the end of the header is not
+        /// found.
         expected: u64,
         /// The length of the file in bytes.
         found: u64,
@@ -133,9 +135,10 @@ pub enum FormatError {
 const MAX_HEADER: usize = 4096;
 const CHECKSUM: usize = 32;
 const VERSION: &str = "2";
-/// The format version of older checkpoints. An older checkpoint always contains the verified
-/// residue and the product of a Gerbicz–Li check. It has no fields for errors found by a Jacobi
-/// check or a second engine, because these checks did not exist.
+/// The format version of older checkpoints. An older checkpoint of a test with Gerbicz–Li checks
+/// always contains three residues: the present residue, the verified residue and the product. An
+/// older checkpoint has no fields for errors found by a Jacobi check or a second engine, because
+/// these checks did not exist.
 const OLD_VERSION: &str = "1";
 const MAGIC: &str = "warpint checkpoint";
 
@@ -151,7 +154,8 @@ impl State {
     ///
     /// The last verified residue must have its digest. If the present residue or the product of the
     /// next Gerbicz–Li check belongs to the verified iteration, it must be equal to the verified
-    /// residue; a file stores only one of these equal residues.
+    /// residue; a file stores only one of these equal residues. For a Lucas–Lehmer test, the result
+    /// is always true.
     #[must_use]
     pub fn is_intact(&self) -> bool {
         self.gerbicz.as_ref().is_none_or(|g| {
@@ -408,7 +412,8 @@ impl Stretch {
     }
 }
 
-/// The header of a checkpoint: a first line that names the test, then `name: value` lines.
+/// The header of a checkpoint. The first line describes the checkpoint for people. The other lines
+/// have the form `name: value`.
 struct Header<'a> {
     text: &'a str,
 }

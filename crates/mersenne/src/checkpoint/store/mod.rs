@@ -117,6 +117,10 @@ impl Entry {
 impl CheckpointStore {
     /// Opens `root/M<p>`, creates it if necessary, and locks it for this process. Removes
     /// incomplete files that a killed process has left.
+    ///
+    /// # Errors
+    /// Returns an error if the directory cannot be created, locked or read, or if another process
+    /// holds the lock.
     pub fn open(root: &Path, exponent: u32, kind: TestKind) -> Result<Self, CheckpointError> {
         let folder = Folder::at(root).inside(format!("M{exponent}"));
         let path = || folder.path().to_owned();
@@ -189,7 +193,7 @@ impl CheckpointStore {
     }
 
     /// Acquires the lock again if its file was removed, alone or together with the directory.
-    /// Returns an error if another process has acquired the lock.
+    /// Returns an error if another process has acquired the lock, and errors of the file system.
     fn hold_lock(&mut self) -> io::Result<()> {
         if self.lock.is_in_place() {
             return Ok(());
@@ -210,8 +214,9 @@ impl CheckpointStore {
     /// notice for each.
     ///
     /// # Errors
-    /// Returns an error if a checkpoint cannot be read, or was written by a later version of the
-    /// program, because continuing from an older checkpoint would lose work.
+    /// Returns an error if the directory cannot be read. Also returns an error if a checkpoint
+    /// cannot be read, or was written by a later version of the program, because continuing from an
+    /// older checkpoint would lose work.
     pub fn load_newest(&mut self) -> Result<Option<(State, PathBuf)>, CheckpointError> {
         self.load_newest_of(|_| true)
     }
@@ -342,8 +347,9 @@ impl CheckpointStore {
         Ok(paths.filter_map(entry).collect())
     }
 
-    /// Removes checkpoints that are no longer needed. Keeps the newest verified and the newest
-    /// unverified checkpoints, and the one just saved.
+    /// Removes checkpoints that are no longer needed. Keeps the newest [`GENERATIONS`] verified
+    /// checkpoints, the newest [`GENERATIONS`] unverified checkpoints, and the checkpoint just
+    /// saved.
     ///
     /// Also keeps some older checkpoints, spread over the whole test, where going far back can be
     /// useful: verified ones in every test, and unverified ones in a test without Gerbicz–Li

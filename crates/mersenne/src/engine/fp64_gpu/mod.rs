@@ -146,8 +146,9 @@ fn longest_exponent(length: usize) -> u32 {
 }
 
 /// Returns the source of every kernel that an engine with transform length `length` compiles by
-/// default. With it, kernels can be compiled without a device. `shared_memory_per_block` is the
-/// largest shared memory of a block, in bytes.
+/// default, so that kernels can be compiled without a device. The constants that depend on the
+/// exponent p are those for p = 1. `shared_memory_per_block` is the largest shared memory of a
+/// block, in bytes.
 #[must_use]
 pub fn sources(length: usize, shared_memory_per_block: u32) -> Vec<Source> {
     gpu::sources::<Fp64>(length, shared_memory_per_block)
@@ -221,7 +222,8 @@ mod tests {
     use super::*;
     use crate::engine::known;
 
-    /// Returns the transform lengths that a device supports if a block has `shared_memory` bytes.
+    /// Returns the transform lengths that a device supports if a block can have `shared_memory`
+    /// bytes of shared memory.
     fn lengths(shared_memory: u32) -> Vec<usize> {
         gpu::lengths::<Fp64>(shared_memory, 0, usize::MAX)
     }

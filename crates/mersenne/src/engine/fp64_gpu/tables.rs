@@ -41,11 +41,11 @@ pub(super) struct Words {
     pub(super) inverse_ratio: f64,
     /// The number of bits of a short word, ⌊p/N⌋; a long word has one more.
     pub(super) bits: u32,
-    /// A bound for the fraction u_w = (−p·w mod N)/N of the next word. Word w is long exactly if
-    /// 2^32·u_(w+1) is above this bound.
+    /// A bound for 2^32·u_(w+1), where u_w = (−p·w mod N)/N. Word w is long exactly if 2^32·u_(w+1)
+    /// is above this bound.
     pub(super) long_above: u32,
-    /// A bound for the fraction u_w = (−p·w mod N)/N of the word itself. Word w is long exactly if
-    /// 2^32·u_w is below this bound.
+    /// A bound for 2^32·u_w, where u_w = (−p·w mod N)/N. Word w is long exactly if 2^32·u_w is
+    /// below this bound.
     pub(super) long_below: u32,
 }
 

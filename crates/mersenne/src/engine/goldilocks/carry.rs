@@ -4,9 +4,9 @@ use crate::layout::{WordLayout, carry_out};
 
 /// Adds `carry` to word j and propagates carries, past the last word into word 0 if necessary.
 ///
-/// `carry` must be below 2^62 in magnitude. Balanced digits stay balanced. As in
-/// [`WordLayout::wrap_carry`], a carry that is left after two rounds through all words is added to
-/// the digit that it has reached.
+/// `carry` must be below 2^62 in magnitude. Balanced digits stay balanced, unless a carry is left
+/// after two rounds through all words. Such a carry is added to word j (compare
+/// [`WordLayout::wrap_carry`]).
 pub(super) fn add_at(layout: &WordLayout, digits: &mut [i32], j: usize, carry: i64) {
     let (n, mut j, mut carry) = (digits.len(), j, carry);
     for _ in 0..2 * n {

@@ -35,8 +35,8 @@ use words::ExactWords;
 /// The margin is 0.1 bits below the margin of [`Goldilocks`] on the CPU.
 ///
 /// An engine needs the following memory on the device: 8·N bytes for the spectrum, at most 2·N for
-/// carries, 4·N for each register, 4·N for sums, and tables of about 40·√N to 200·√N words. The
-/// first product of two registers adds 8·N bytes.
+/// carries, 4·N for each register, 4·N for sums, and tables of about 40·√N to 200·√N numbers of 64
+/// bits. The first product of two registers adds 8·N bytes.
 pub type GoldilocksOn = OnDevice<Goldilocks>;
 
 /// Returns the smallest number of bits of the shortest word for which carries end within a tile of
@@ -54,9 +54,10 @@ fn least_bits(length: usize, multiplier: u32) -> u32 {
 }
 
 /// Returns whether carries end within a tile of four words if the N = `length` words of a product
-/// are multiplied by m = `multiplier`. Two conditions must hold. First, words must have the number
-/// of bits that [`least_bits`] returns. Second, the carry from the first to the second word of a
-/// tile, which is at most 2.31·m·N, must fit into 31 bits together with a digit and half a base.
+/// are multiplied by m = `multiplier`. Two conditions must hold. First, the shortest word must have
+/// at least as many bits as [`least_bits`] returns. Second, the carry from the first to the second
+/// word of a tile, which is at most 2.31·m·N, must fit into 31 bits together with a digit and half
+/// a base.
 fn carries_rest(p: u32, length: usize, multiplier: u32) -> bool {
     p / length as u32 >= least_bits(length, multiplier)
         && length as u64 * u64::from(multiplier) <= 1 << 28
@@ -76,7 +77,7 @@ pub fn all_lengths() -> impl Iterator<Item = usize> {
 }
 
 /// Returns the source of every kernel that an engine with transform length `length` compiles by
-/// default. With it, kernels can be compiled without a device. `shared_memory_per_block` is the
+/// default, so that kernels can be compiled without a device. `shared_memory_per_block` is the
 /// largest shared memory of a block, in bytes.
 #[must_use]
 pub fn sources(length: usize, shared_memory_per_block: u32) -> Vec<Source> {
@@ -128,8 +129,9 @@ impl Arithmetic for Goldilocks {
     }
 
     /// Returns the margin on a device. It is 0.1 bits below the margin of the family on the CPU,
-    /// because digits may exceed their range by up to 2^−5 of the range. Returns an error if words
-    /// are too short for carries to end within a tile.
+    /// because digits may exceed their range by up to 2^−5 of the range. Returns the errors of the
+    /// margin on the CPU. Also returns an error if words are too short for carries to end within a
+    /// tile.
     fn margin_on_device(p: u32, length: usize) -> Result<Margin, EngineError> {
         let margin = Self.margin(p, length)?;
         let least_bits = least_bits(length, 1);

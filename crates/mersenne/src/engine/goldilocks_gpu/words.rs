@@ -1,4 +1,5 @@
-//! The layout of words on a device, and the arguments of the kernels of columns that depend on it.
+//! The layout of words on a device. It determines some arguments of the kernels of columns, which
+//! are computed here.
 
 use warpint_device::{Arg, Buffer, Device};
 

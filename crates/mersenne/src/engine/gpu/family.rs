@@ -69,7 +69,8 @@ pub(in crate::engine) fn lengths<A: Arithmetic>(
 }
 
 /// Returns the source of every kernel that an engine with transform length `length` compiles by
-/// default, for a device with `shared_memory_per_block` bytes of shared memory per block.
+/// default, for a device with `shared_memory_per_block` bytes of shared memory per block. The
+/// constants that depend on the exponent p are those for p = 1.
 pub(in crate::engine) fn sources<A: Arithmetic>(
     length: usize,
     shared_memory_per_block: u32,

@@ -6,7 +6,7 @@ use super::{Arithmetic, Line, Shape};
 use crate::engine::Step;
 
 /// The operation on the words of a product before their carries are propagated. It is compiled into
-/// the kernels of columns.
+/// the kernels of columns if the family has specialised kernels ([`Arithmetic::SPECIALISED`]).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::engine) enum StepKind {
     Square,

@@ -48,8 +48,8 @@ pub(super) trait Arithmetic: EngineFamily + Default + Send + 'static {
     /// The type that describes the shape of a transform.
     type Shape: Shape;
 
-    /// The type of the layout of words. It includes those arguments and tables of the column
-    /// kernels that depend on the layout.
+    /// The type of the layout of words. It also provides the data of the kernels of columns that
+    /// the layout determines: arguments and tables.
     type Words: Words<Self>;
 
     /// The source text of `columns.cu`, with the kernels `digits_to_spectrum`, `columns` and
@@ -89,6 +89,7 @@ pub(super) trait Arithmetic: EngineFamily + Default + Send + 'static {
     const LENGTHS_ARE: &'static str;
 
     /// Returns the margin for the exponent p at a transform length. The device must support both.
+    /// Returns an error if words of p/length bits are too short or too long for the kernels.
     fn margin_on_device(p: u32, length: usize) -> Result<Margin, EngineError>;
 
     /// Returns the work of a squaring with a shape, as counts of operations.
@@ -117,8 +118,9 @@ pub(super) struct LineTables<P> {
     pub(super) rows: Vec<P>,
 }
 
-/// The layout of the words of a residue. It includes the arguments and tables of the kernels of
-/// columns that depend on the layout, and the errors that these kernels report.
+/// The layout of the words of a residue. It also provides the arguments and tables of the kernels
+/// of columns, as far as the layout determines them, and evaluates the errors that these kernels
+/// report.
 pub(super) trait Words<A: Arithmetic>: Send + Sized {
     /// The number of squarings in a CUDA graph. Launching a graph costs the host as much as
     /// launching one kernel.

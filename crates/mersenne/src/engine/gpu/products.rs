@@ -213,9 +213,9 @@ impl<A: Arithmetic> Products<A> {
         Ok(passes.columns(kernel, passes.shape.tiles() + 1, args).make()?)
     }
 
-    /// Computes the product of a and b in `self.spectrum`, up to the inverse transform along the
-    /// rows. [`Self::carry_into`] with [`Step::Square`] then transforms back along the columns and
-    /// writes the digits.
+    /// Computes the product of a and b in `self.spectrum`, up to and including the inverse
+    /// transform along the rows. [`Self::carry_into`] with [`Step::Square`] then transforms back
+    /// along the columns and writes the digits.
     ///
     /// # Panics
     /// Panics if a or b is shorter than the layout.

@@ -90,8 +90,8 @@ pub(in crate::engine) trait Shape:
     /// time.
     fn resident_row_blocks(&self) -> u32;
 
-    /// Iterates over all shapes for n words whose kernels can be built if a block has
-    /// `shared_memory` bytes of shared memory.
+    /// Iterates over the shapes for n words that are worth trying. Their kernels can be built if a
+    /// block can have `shared_memory` bytes of shared memory.
     fn fitting(n: usize, shared_memory: u32) -> impl Iterator<Item = Self>;
 
     /// Iterates over the shapes of [`Self::fitting`] that were the fastest for n words on some GPU
@@ -140,8 +140,8 @@ pub(in crate::engine) trait Shape:
         format!("{}x{} {}/{}", self.rows(), self.columns(), self.column(), self.row())
     }
 
-    /// Returns all shapes for n words that fit into `shared_memory` bytes. The shapes known to be
-    /// fast come first. The others follow, ordered by their estimated cost.
+    /// Returns the shapes of [`Self::known`], followed by the other shapes of [`Self::fitting`].
+    /// The latter are ordered by their estimated cost, the lowest first.
     fn all(n: usize, shared_memory: u32) -> Vec<Self> {
         let known: Vec<Self> = Self::known(n, shared_memory).collect();
         let mut others: Vec<(f64, Self)> = Self::fitting(n, shared_memory)
