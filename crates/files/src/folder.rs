@@ -106,7 +106,8 @@ impl Folder {
     /// # Errors
     /// Returns [`FileError::NotAFolder`] if another object, such as a file, is in place of the
     /// directory that the user gave or of a directory named by [`Folder::inside`]. A symbolic link
-    /// in place of the latter causes the same error. Also returns errors of the operating system.
+    /// in place of a directory named by [`Folder::inside`] causes the same error. Also returns
+    /// errors of the operating system.
     pub fn make(&self) -> Result<bool, FileError> {
         let failed = |path: &Path| {
             let path = path.to_owned();

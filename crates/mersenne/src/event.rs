@@ -99,8 +99,8 @@ pub enum Event {
         /// The transform length used instead.
         to: usize,
     },
-    /// A test with two engines resumes from a checkpoint that only one engine has computed. The
-    /// result will not count as computed by two engines.
+    /// A test with two engines resumes from a checkpoint, but the iterations before it were not all
+    /// computed by two engines. The result will not count as computed by two engines.
     OnceOnly {
         /// The checkpoint's iteration.
         iteration: u64,

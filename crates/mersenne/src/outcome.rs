@@ -53,7 +53,7 @@ pub struct Outcome {
     /// The number of squarings of the sequence. A squaring that was repeated after an error counts
     /// once.
     pub iterations: u64,
-    /// The name of the engine family that finished the test.
+    /// The family name of the engine that finished the test.
     pub engine: &'static str,
     /// The place where the engine computed: `cpu`, `cuda:0`, …
     pub place: &'static str,

@@ -16,9 +16,9 @@ fn fields() -> impl Iterator<Item = F50> {
 /// 2^52, the largest |a| that [`F50::mul_by`] accepts.
 const FACTOR_LIMIT: f64 = 4_503_599_627_370_496.0;
 
-/// Returns integers of absolute value up to `bound` near which roundings or quotients change. Each
-/// absolute value is within 3 of one of these numbers, rounded down: 0, `bound`, a power of 2, or a
-/// multiple of p/4 or of p.
+/// Returns integers near which roundings or quotients change. Their absolute values are at most
+/// `bound`. Each absolute value is within 3 of one of these numbers, rounded down: 0, `bound`, a
+/// power of 2, or a multiple of p/4 or of p.
 fn corners(p: f64, bound: f64) -> Vec<f64> {
     let mut centres = vec![0.0, bound];
     centres.extend((0..=53).map(|k| (1u64 << k) as f64));

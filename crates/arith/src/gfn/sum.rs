@@ -103,7 +103,7 @@ impl<const K: usize> Gfn<K> {
     ///
     /// One pass divides by a power 2^l that divides r. It splits the digit at r^j into h·2^l + m
     /// with m < 2^l. The quotient has the digit h at r^j, and m·r/2^l is added to the digit at
-    /// r^(j−1). For j = 0, the latter is subtracted from the digit at r^(K−1), because r^(−1) =
+    /// r^(j−1). For j = 0, m·r/2^l is subtracted from the digit at r^(K−1), because r^(−1) =
     /// −r^(K−1).
     #[must_use]
     pub fn div_by_power_of_two(&self, a: &[u64; K], l: u32) -> [u64; K] {

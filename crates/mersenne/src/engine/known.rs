@@ -81,7 +81,7 @@ pub(super) fn is_known(product: &str) -> bool {
 }
 
 /// Iterates over the names of the variants that were fastest for an engine family at a transform
-/// length: one for each GPU model that has an entry for this length in its table.
+/// length: one name for each GPU model whose table has an entry for this family and length.
 pub(super) fn variants(engine: &str, length: usize) -> impl Iterator<Item = &'static str> {
     let of = move |way: &&Known| way.engine == engine && way.length == length;
     let ways = TABLES.iter().flat_map(|(_, ways)| ways);

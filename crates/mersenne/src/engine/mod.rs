@@ -68,8 +68,8 @@ pub enum Step {
 /// [`Engine::finish`] waits for the work.
 ///
 /// # Panics
-/// Every method panics if the number of a register is not below [`Engine::registers`], or if a
-/// residue is of another exponent.
+/// A method panics if it accesses a register whose number is not below [`Engine::registers`], or if
+/// a residue is of another exponent.
 pub trait Engine: Send {
     /// Returns the family's name: `fp64`, `goldilocks` or `word`.
     fn name(&self) -> &'static str;
@@ -121,7 +121,8 @@ pub trait Engine: Send {
         Ok(())
     }
 
-    /// Returns error statistics of all products since the engine was built.
+    /// Returns error statistics of the products since the engine was built. On a device, the
+    /// statistics cover only those products whose round-off was measured.
     fn health(&self) -> Health;
 
     /// Returns the interface for timing the engine's kernels. Returns `None` if the engine has no
@@ -260,7 +261,7 @@ pub trait EngineFamily: Sync {
 
     /// Returns whether a transform length is dominated, that is, whether some longer length is
     /// known to be faster on the same device. A plan uses a dominated length only if the request
-    /// names it, or as the next longer length after a round-off error.
+    /// names this length or a range of lengths, or as a longer length after a round-off error.
     fn is_dominated(&self, _length: usize) -> bool {
         false
     }

@@ -18,7 +18,7 @@ static USED: Mutex<Vec<(DeviceId, Families)>> = Mutex::new(vec![]);
 /// [`device_on`]; later calls return the same families.
 ///
 /// The families are leaked, so that plans can refer to them and be `Copy`. A process leaks only a
-/// few families per device.
+/// few families for each device.
 ///
 /// # Errors
 /// Returns an error if the device or its driver does not exist, or cannot be opened.

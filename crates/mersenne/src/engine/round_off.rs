@@ -2,11 +2,12 @@
 
 use std::f64::consts::PI;
 
-/// Statistics of the round-off of products. The error of a product is the largest distance
+/// Statistics of the round-off of the products whose round-off was measured. The error of a product
+/// is the largest distance
 /// |z − round(z)| of its computed words z from the nearest integers.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RoundOff {
-    /// The largest error of any product.
+    /// The largest error of a measured product.
     pub max: f64,
     /// The mean of the errors of the products. The error of a product is the largest distance of
     /// its words from integers.

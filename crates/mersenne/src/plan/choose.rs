@@ -281,11 +281,11 @@ impl Plan {
         Ok(plans)
     }
 
-    /// Returns a plan of the first family in a list that supports the exponent. If the request
+    /// Returns a plan of the first of the `families` that supports the exponent. If the request
     /// names a family, only this family is considered. The length is the requested one, or else the
     /// shortest length with enough margin that is not dominated ([`EngineFamily::is_dominated`]).
     ///
-    /// On the CPU the list begins with `word` and `fp64`, so the first family that supports the
+    /// On the CPU, `families` begins with `word` and `fp64`, so the first family that supports the
     /// exponent is also the fastest one.
     pub(super) fn default_among(
         exponent: Exponent,

@@ -79,15 +79,15 @@ impl StoredTimes for TunedTimes {
     }
 }
 
-/// Returns the time of a squaring that is shipped with this program. `product` is the device model,
-/// and `of` the timing key. Returns `None` if no such time is shipped.
+/// Returns the time of a squaring from the tables that are part of this program. `product` is the
+/// device model, and `of` the timing key. Returns `None` if the tables have no such time.
 fn shipped(product: &str, of: &TimingKey) -> Option<StoredTime> {
     let way = known::on(product, of.engine, of.length)?;
     Some(StoredTime { variant: way.variant.clone(), time: way.time })
 }
 
-/// Returns the key of the store that corresponds to the timing key `of`. Returns `None` for a
-/// device that this process has not opened, because its model is not known.
+/// Converts the timing key `of` to a key of the store. Returns `None` for a device that this
+/// process has not opened, because its model is not known.
 fn key(of: &TimingKey) -> Option<TuningKey> {
     let (device, driver) = device_model(of.place)?;
     let program = env!("CARGO_PKG_VERSION").into();

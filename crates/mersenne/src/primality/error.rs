@@ -8,7 +8,8 @@ use warpint_files::ErrorKind;
 use crate::checkpoint::CheckpointError;
 use crate::{Check, EngineError, PlanError};
 
-/// The reason why a run ended with an error. The checkpoints on disk are kept in every case.
+/// The reason why a run ended with an error. The checkpoints that are on disk at this time are
+/// kept.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TestError {

@@ -31,8 +31,8 @@ pub enum TestKind {
     Cert(Certification),
 }
 
-/// The number of squarings of a certification, and a digest by which it is distinguished from other
-/// certifications.
+/// The number of squarings of a certification, and a digest that distinguishes the certification
+/// from others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Certification {
     squarings: u64,

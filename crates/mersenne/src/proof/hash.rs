@@ -27,8 +27,8 @@ pub fn sha3_256_text(x: &Residue) -> String {
 pub(super) struct Exponents([u8; 32]);
 
 impl Exponents {
-    /// Creates the source for a proof with this last residue. The chain of hashes starts with its
-    /// hash.
+    /// Creates the source for a proof with this last residue. The chain of hashes starts with the
+    /// hash of this residue.
     pub(super) fn new(last: &Residue) -> Self {
         Self(sha3_256_of(last))
     }

@@ -150,8 +150,8 @@ fn only_canonical_digits_are_elements() {
     assert_eq!(error.to_string(), "an element has 2 digits, not 3");
 }
 
-/// Returns three elements of the field whose digits are computed from `words`. Many digits are 0, 1
-/// or r − 1.
+/// Returns three elements of the field. Their digits are computed from `words`. Many digits are 0,
+/// 1 or r − 1.
 fn elements<const K: usize>(field: &Gfn<K>, words: &[(u8, u64)]) -> [[u64; K]; 3] {
     let digit = |&(kind, word): &(u8, u64)| match kind {
         0 => field.r - 1,

@@ -173,9 +173,10 @@ mod tests {
     }
 
     /// Tests the tiles of columns and of rows that are known to be fast. To keep transforms small,
-    /// each tile is combined with a short line in the other direction. This is possible because a
-    /// kernel of columns depends only on the number of rows and on the chunks, and a kernel of rows
-    /// only on the number of columns and on the chunks.
+    /// each tile is combined with a short line in the other direction. This is possible because the
+    /// other direction has little influence. It enters a kernel of columns only by the number of
+    /// columns and the chunks, and a kernel of rows only by the number of rows, the chunks and the
+    /// radices along a column.
     #[test]
     #[ignore = "a quarter of an hour of compiling"]
     fn known_tiles_square_rightly() {

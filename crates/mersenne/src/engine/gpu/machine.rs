@@ -62,8 +62,8 @@ impl<A: Arithmetic> Machine<A> {
         })
     }
 
-    /// Waits for the device and evaluates the errors of all products since the last call. Returns
-    /// an error if the error of a product is too large, or if the device failed.
+    /// Waits for the device and evaluates the round-off that was measured since the last call.
+    /// Returns an error if the round-off of a product is too large, or if the device failed.
     fn sync(&mut self) -> Result<(), EngineError> {
         if self.unsynced == 0 {
             return Ok(());

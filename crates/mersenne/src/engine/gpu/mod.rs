@@ -48,8 +48,8 @@ pub(super) trait Arithmetic: EngineFamily + Default + Send + 'static {
     /// The type that describes the shape of a transform.
     type Shape: Shape;
 
-    /// The type of the layout of words. It also provides the data of the kernels of columns that
-    /// the layout determines: arguments and tables.
+    /// The type of the layout of words. It also provides the arguments and tables of the kernels of
+    /// columns, as far as the layout determines them.
     type Words: Words<Self>;
 
     /// The source text of `columns.cu`, with the kernels `digits_to_spectrum`, `columns` and
@@ -156,10 +156,11 @@ pub(super) trait Words<A: Arithmetic>: Send + Sized {
     /// order.
     fn carry_args(&mut self, scratch: [Arg; 3], step: Step) -> Vec<Arg>;
 
-    /// Waits for the device and evaluates the errors of all products since the last call. Returns
-    /// an error if the error of a product is too large, or if the device failed.
+    /// Waits for the device and evaluates the round-off that was measured since the last call.
+    /// Returns an error if the round-off of a product is too large, or if the device failed.
     fn sync(&mut self, device: &Device) -> Result<(), EngineError>;
 
-    /// Returns error statistics of all products since the engine was built.
+    /// Returns error statistics of the products since the engine was built whose round-off was
+    /// measured.
     fn health(&self) -> Health;
 }

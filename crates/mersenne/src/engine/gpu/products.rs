@@ -235,8 +235,8 @@ impl<A: Arithmetic> Products<A> {
         Ok(passes.rows(Part::MultiplyRows, args)?.make()?)
     }
 
-    /// Waits for the device and evaluates the errors of all products since the last call. Returns
-    /// an error if the error of a product is too large, or if the device failed.
+    /// Waits for the device and evaluates the round-off that was measured since the last call.
+    /// Returns an error if the round-off of a product is too large, or if the device failed.
     pub(in crate::engine) fn sync(&mut self) -> Result<(), EngineError> {
         self.words.sync(&self.device)
     }

@@ -141,7 +141,7 @@ pub(in crate::engine) trait Shape:
     }
 
     /// Returns the shapes of [`Self::known`], followed by the other shapes of [`Self::fitting`].
-    /// The latter are ordered by their estimated cost, the lowest first.
+    /// These other shapes are ordered by their estimated cost, the lowest first.
     fn all(n: usize, shared_memory: u32) -> Vec<Self> {
         let known: Vec<Self> = Self::known(n, shared_memory).collect();
         let mut others: Vec<(f64, Self)> = Self::fitting(n, shared_memory)
