@@ -271,8 +271,8 @@ impl Folder {
     /// Removes a file or a symbolic link. The target of a link is not removed.
     ///
     /// # Errors
-    /// [`FileError::NotAFolder`]; errors of the operating system. The call fails if the name belongs
-    /// to a directory.
+    /// [`FileError::NotAFolder`]; errors of the operating system. The call fails if the name
+    /// belongs to a directory.
     pub fn remove(&self, name: impl AsRef<OsStr>) -> Result<(), FileError> {
         let name = name.as_ref();
         self.check(name)?;

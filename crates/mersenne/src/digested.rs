@@ -9,8 +9,8 @@ use crate::Residue;
 ///
 /// A test may go back to its last verified state after many hours. If memory flipped a bit of that
 /// state in the meantime, every later check would still pass, because the checks start from this
-/// state. Creating the value costs one SHA-256 of p/8 bytes, for a residue modulo 2^p − 1, and so
-/// does each check.
+/// state. For a residue modulo 2^p − 1, creating the value costs one SHA-256 of p/8 bytes. Each
+/// check costs the same.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DigestedResidue {
     residue: Residue,

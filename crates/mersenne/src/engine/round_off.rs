@@ -2,9 +2,8 @@
 
 use std::f64::consts::PI;
 
-/// Statistics of the round-off of the products whose round-off was measured. The error of a product
-/// is the largest distance
-/// |z − round(z)| of its computed words z from the nearest integers.
+/// Statistics of the round-off of the measured products. The error of a product is the largest
+/// distance |z − round(z)| of its computed words z from the nearest integers.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RoundOff {
     /// The largest error of a measured product.

@@ -48,7 +48,8 @@ pub struct TestSpec {
     /// The exponent p of M_p.
     pub exponent: Exponent,
     /// The number of iterations after which the test ends with [`crate::Verdict::Interim`]. With
-    /// `None`, or with the number of iterations of the whole test, the test ends with a verdict.
+    /// `None`, or with at least the number of iterations of the whole test, the test ends with a
+    /// verdict.
     pub iterations: Option<u64>,
     /// The shift, in bits, with which a test starts. A resumed test continues with the shift of its
     /// checkpoint instead. If two runs start with random shifts, a systematic error does not affect

@@ -210,8 +210,8 @@ impl CheckpointStore {
     }
 
     /// Loads the newest valid checkpoint and returns its state and path. Returns `None` if no
-    /// checkpoint is valid. Invalid checkpoints that are newer are renamed to `….bad`, with a
-    /// notice for each.
+    /// checkpoint is valid. The search goes from newer to older checkpoints. It renames every
+    /// invalid checkpoint that it finds to `….bad`, with a notice for each.
     ///
     /// # Errors
     /// Returns an error if the directory cannot be read. Also returns an error if a checkpoint

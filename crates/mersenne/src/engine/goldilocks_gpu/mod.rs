@@ -30,7 +30,7 @@ use words::ExactWords;
 /// The engine family `goldilocks` on a device, for exponents 640 ≤ p < 2^31. Transform lengths are
 /// N = 2^k words with 6 ≤ k ≤ 26, and N = 5·2^k words with 6 ≤ k ≤ 24. Tiles of the transform must
 /// fit into the device's shared memory: 64 KiB per block suffice for 5M words, 99 KiB for 16M, and
-/// 227 KiB for all lengths. Depending on the length, words must have at least 5 to 11 bits.
+/// 227 KiB for all lengths. Depending on the length, words must have at least 5 to 12 bits.
 ///
 /// The margin is 0.1 bits below the margin of [`Goldilocks`] on the CPU.
 ///

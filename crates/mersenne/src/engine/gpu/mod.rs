@@ -134,7 +134,8 @@ pub(super) trait Words<A: Arithmetic>: Send + Sized {
     const WATCHED: u64;
 
     /// The length of the array `addend`. From this array, kernels read the word and bit at which 2
-    /// is to be subtracted. Its first entry is the shift of the residue.
+    /// is to be subtracted. Its first entry is the shift of the residue. The kernel `square_rows`
+    /// doubles the shift and computes the other entries from it.
     const ADDEND: usize;
 
     /// Creates the layout's data on the device. Also returns the tables of the kernels of columns
@@ -160,7 +161,6 @@ pub(super) trait Words<A: Arithmetic>: Send + Sized {
     /// Returns an error if the round-off of a product is too large, or if the device failed.
     fn sync(&mut self, device: &Device) -> Result<(), EngineError>;
 
-    /// Returns error statistics of the products since the engine was built whose round-off was
-    /// measured.
+    /// Returns error statistics of the measured products since the engine was built.
     fn health(&self) -> Health;
 }

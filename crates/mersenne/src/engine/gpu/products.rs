@@ -51,7 +51,7 @@ pub(in crate::engine) struct Products<A: Arithmetic> {
     /// block of a launch reports that it has read its columns.
     tickets: Buffer<u64>,
     /// The array from which kernels read the word and bit at which 2 is to be subtracted. Its first
-    /// entry is the shift of the residue.
+    /// entry is the shift of the residue ([`Words::ADDEND`]).
     addend: Buffer<u64>,
 }
 
