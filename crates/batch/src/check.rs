@@ -86,9 +86,9 @@ impl Written<'_> {
     }
 }
 
-/// Recomputes a result from its operands. Returns `None` if the written result and the written
-/// remainder are correct, and otherwise a description of the error. `found` contains the result
-/// with its width and, if a remainder is written, the remainder with its width.
+/// Recomputes a result from its operands. Returns `None` if all numbers in `found` are correct, and
+/// otherwise a description of the first error. `found` contains the result with its width and, if a
+/// remainder is written, the remainder with its width.
 pub(crate) fn wrong(
     operation: Operation,
     operands: &[Written<'_>],

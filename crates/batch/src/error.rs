@@ -15,7 +15,8 @@ pub enum BatchError {
     /// message.
     #[error("{0}")]
     Request(String),
-    /// The contents of an operand do not agree with its format or width.
+    /// An operand is invalid. For example, its content does not agree with its format or width, it
+    /// is a directory, or the width of a raw file is not given.
     #[error("{name}: {reason}")]
     Operand {
         /// The name of the operand in messages.
@@ -105,8 +106,9 @@ pub enum BatchError {
         /// The position of the number with the wrong result, for example `a.txt: line 5`. It refers
         /// to the operand that contains this number.
         number: String,
-        /// A description of the error. If two numbers differ, it contains the position of the
-        /// lowest 64-bit limb that differs, and both values of this limb.
+        /// A description of the error. If the written number differs from the recomputed number, it
+        /// contains the position of the lowest 64-bit limb that differs, and both values of this
+        /// limb.
         what: String,
     },
     /// The job ended early. The results so far are kept, and the same request resumes the job.

@@ -32,7 +32,8 @@ pub enum ExpressionError {
     TooLargeFor128(String),
 }
 
-/// Parses a number below 2^128 in the notation described in the module's documentation.
+/// Parses a number below 2^128 in the notation described in the module's documentation. Powers and
+/// products in the text may have at most 256 bits.
 ///
 /// # Errors
 /// Returns an error if the text is not a number, or if the number is negative or too large.

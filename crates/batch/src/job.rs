@@ -27,8 +27,8 @@ pub struct Request {
     /// standard input. In place of a path, a single number such as `5`, `0x10001` or `2^127-1` is
     /// accepted (see [`crate::expression`]). If a file named `5` exists, the file is read.
     ///
-    /// All operands with several numbers must have the same count of numbers. An operand with one
-    /// number is combined with each number of the other operands.
+    /// All operands that do not have exactly one number must have the same count of numbers. An
+    /// operand with one number is combined with each number of the other operands.
     pub operands: Vec<PathBuf>,
     /// The output for results: a file, a pipe, a device, or `-` for standard output. It may be a
     /// file that is also an operand.
@@ -42,9 +42,12 @@ pub struct Request {
     /// The format of the results. If it is `None`, the format is determined by the extension of the
     /// output's name. If this extension names no format, the results have the format of the first
     /// operand that is a file or a pipe. If all operands are single numbers, the format is decimal.
+    ///
+    /// The format of the remainders is determined in the same way by the name of their own output.
+    /// If its extension names no format, the remainders have the format of the results.
     pub out_format: Option<Format>,
-    /// The widths of the operands. They are required for raw files. The default for text is the
-    /// smallest width that holds all numbers of the file.
+    /// The widths of the operands. They are required for raw files. An npy file states its width
+    /// itself. The default for text is the smallest width that holds all numbers of the file.
     pub bits: Option<Bits>,
     /// The count of numbers per piece. If it is `None`, a piece has at most 65,536 numbers, and all
     /// pieces in memory take at most 256 MiB. On the CPU, a piece is also limited to the numbers
@@ -122,7 +125,9 @@ impl Job {
     /// written.
     ///
     /// # Errors
-    /// Returns an error if the request is invalid or an operand cannot be read.
+    /// Returns an error if the request is invalid, if an operand is invalid or cannot be read, if
+    /// an output cannot be written, if a temporary file cannot be created or written, or if memory
+    /// is insufficient.
     pub fn new(
         request: Request,
         executor: Executor,
@@ -161,7 +166,7 @@ impl Job {
     /// for reading.
     ///
     /// # Errors
-    /// Errors of the operating system.
+    /// A stream, or the temporary file for its results, cannot be opened.
     pub fn open(&self) -> Result<Opened<'_>, BatchError> {
         let streams = self.outs.iter().filter_map(|out| out.open_stream().transpose());
         Ok(Opened { job: self, streams: streams.collect::<Result<Vec<_>, _>>()? })
@@ -253,8 +258,10 @@ impl Opened<'_> {
     /// the output.
     ///
     /// # Errors
-    /// Returns [`BatchError::Kept`] if the computation failed and its results so far are kept.
-    /// Otherwise returns the error of the computation.
+    /// Returns an error if an earlier, unfinished job for the same output belongs to another
+    /// request, if a file or a stream cannot be read or written, if the computation fails, or if a
+    /// check finds a wrong result. If the run fails before the results are moved to their outputs,
+    /// and its results so far are kept, the error is inside [`BatchError::Kept`].
     pub fn run(self, stop: &StopToken, news: &mut dyn FnMut(News)) -> Result<Outcome, BatchError> {
         let Self { job: Job { request, plan, identity, outs, looked }, streams } = self;
         let count = plan.count;

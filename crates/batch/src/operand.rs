@@ -19,7 +19,7 @@ use crate::spool::{self, INPUT, Id, Kind, standard};
 pub enum OperandKind {
     /// A regular file.
     File,
-    /// A pipe, standard input or a terminal. It is read to its end.
+    /// A pipe, standard input, a terminal or `/dev/null`. It is read to its end.
     Pipe,
     /// A single number, which is given in place of a path.
     Number,
@@ -66,8 +66,9 @@ enum Named {
 /// once, such as pipes, are copied to temporary files.
 ///
 /// # Errors
-/// Returns an error if two operands are the same pipe, if an output is a pipe that is also an
-/// operand, or if an operand cannot be read.
+/// Returns an error if two operands are the same pipe or both are standard input, if an output is a
+/// pipe that is also an operand, if an operand is neither a valid number nor an object that can be
+/// read, or if its data cannot be copied to a temporary file.
 pub(crate) fn operands(paths: &[&Path], outs: &[Out]) -> Result<Vec<Operand>, BatchError> {
     let named = paths.iter().map(|path| named(path)).collect::<Result<Vec<_>, _>>()?;
     let pipe = |named: &Named| match named {

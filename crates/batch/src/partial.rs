@@ -44,7 +44,7 @@ pub(crate) fn partial_path(out: &WholeFile) -> PathBuf {
 }
 
 /// Returns whether a regular file exists at the path. Returns an error for an object of another
-/// kind, such as a symbolic link.
+/// kind, such as a symbolic link, and also if the path cannot be inspected.
 pub(crate) fn is_there(path: &Path) -> Result<bool, BatchError> {
     match fs::symlink_metadata(path) {
         Ok(found) if found.is_file() => Ok(true),

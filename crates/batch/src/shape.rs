@@ -81,7 +81,8 @@ const MOST: u64 = 1 << 16;
 /// and progress is saved, only between two pieces.
 const PIECE_NS: f64 = 1e9;
 
-/// Returns the count of numbers per piece. If `wanted` is given, it is this count.
+/// Returns the count of numbers per piece, which is at most `count`. If `wanted` is given, it is
+/// the smaller of `wanted` and `count`.
 ///
 /// Otherwise the count is small enough that a piece takes at most about a second on the CPU, and
 /// that four pieces together fit in [`MEMORY`]. One piece is being read, one waits, one is being

@@ -52,8 +52,10 @@ impl Source {
     /// extension of the name, or else by the content.
     ///
     /// # Errors
-    /// Returns an error if the operand cannot be read, or does not contain numbers of the given
-    /// format and width.
+    /// Returns an error if the operand cannot be read, or copied to a temporary file. Also returns
+    /// an error if the format cannot be determined, if the width of a raw file is not given, if the
+    /// content does not agree with the format or the width, or if memory is insufficient. An
+    /// invalid line of a text is no error here: see [`Piece::numbers`].
     pub fn new(
         path: &Path,
         format: Option<Format>,

@@ -2,8 +2,9 @@
 //! `OUT.partial`, which contains the results so far. The same command resumes the job from these
 //! two files.
 //!
-//! The content of the state file is `{"sha256":"<64 hexadecimal digits>","state":{…}}`. The digest
-//! is the SHA-256 of the text of the state, exactly as it is in the file.
+//! The content of the state file is the line `{"sha256":"<64 hexadecimal digits>","state":{…}}`,
+//! which ends in LF. The digest is the SHA-256 of the text of the state, exactly as it is in the
+//! file.
 //!
 //! The state file is replaced by renaming, after the results that it describes are on disk. So it
 //! is either correct or absent at any time. It is created before `OUT.partial`, so an `OUT.partial`

@@ -82,8 +82,8 @@ struct Way<F> {
 type OnGpu = fn(&Device, &Sizes) -> Made;
 type OnCpu = fn(&Sizes) -> Made;
 
-/// Returns a verifier that runs the sieve on `engine` with the given sizes. The sieve chooses a
-/// size that is `None`.
+/// Returns a verifier that runs the sieve on `engine` with the given sizes. If a size is `None`,
+/// the sieve chooses it.
 fn sieve(engine: impl Backend + 'static, sizes: &Sizes) -> Box<dyn Verifier> {
     let look = sizes.look.map(|look| look.min(engine.most_looking()));
     let step = sizes.step.unwrap_or_default();
@@ -251,7 +251,7 @@ fn no_way(method: Option<Method>, refusal: Option<CollatzError>) -> OpenError {
 /// `None` if the method does not run on this device or on the CPU.
 ///
 /// # Errors
-/// A size is out of its bounds, or the device fails.
+/// A size is out of its bounds, or the device fails or lacks memory.
 pub fn open_at(
     method: Method,
     device: Option<&Device>,
@@ -275,7 +275,7 @@ pub fn open_at(
 /// also returned. On the CPU, the returned shape is `None`.
 ///
 /// # Errors
-/// The device fails.
+/// The device fails or lacks memory.
 pub fn delays_on(
     device: Option<&Device>,
     tuned: &TunedSizes,

@@ -15,12 +15,13 @@ pub struct Plain {
     pub walker: Walker,
     /// The seed from which challenges are drawn. `None` means a new random seed for each region.
     pub seed: Option<u64>,
-    /// The count of numbers per challenge; `None` means 2^12.
+    /// The count E of numbers such that about one challenge is drawn for every E numbers; `None`
+    /// means 2^12.
     pub every: Option<u64>,
 }
 
-/// The default count of numbers per challenge. The check of a challenge takes about as long as
-/// following the paths of 64 numbers.
+/// By default, about one challenge is drawn for this count of numbers. The check of a challenge
+/// takes about as long as following the paths of 64 numbers.
 const NUMBERS_OF_A_CHALLENGE: u64 = 1 << 12;
 
 /// The count of numbers between two polls of the watch.

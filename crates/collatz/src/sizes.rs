@@ -57,7 +57,7 @@ impl Tunable {
     }
 }
 
-/// Sizes of tables and kernels. The method itself chooses a size that is `None`.
+/// Sizes of tables and kernels. If a size is `None`, the method chooses it.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Sizes {
     /// The number of steps that the look-ahead vectors of the sieve cover: see [`Looking`].
@@ -205,10 +205,10 @@ impl TunedSizes {
     }
 
     /// Stores the fastest size for `device`, or for the CPU if `device` is `None`. `microseconds`
-    /// is the time per million numbers.
+    /// is the time per million numbers with this size.
     ///
     /// # Errors
-    /// No store exists, or it cannot be written.
+    /// No store exists, or it cannot be read or written.
     pub fn put(
         &self,
         what: Tunable,
@@ -236,7 +236,7 @@ impl TunedSizes {
     /// Tests whether sizes can be stored. Creates the folder of the store if it does not exist.
     ///
     /// # Errors
-    /// No store exists, or it cannot be written.
+    /// No store exists, or it cannot be read or written.
     pub fn check(&self) -> Result<(), TuningError> {
         self.store.as_ref().ok_or(TuningError::NoFolder)?.check()
     }

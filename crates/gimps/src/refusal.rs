@@ -50,7 +50,7 @@ pub enum Malformed {
         /// The length of the line, in bytes.
         bytes: usize,
     },
-    /// The line is not UTF-8, or contains control characters.
+    /// The line is not UTF-8, or contains control characters other than tabs.
     #[error("the line is not plain text")]
     NotText,
     /// The line does not begin with a keyword and '='.
@@ -65,10 +65,11 @@ pub enum Malformed {
         /// The keyword found.
         keyword: Shown,
     },
-    /// The text before the `;` is not `B1=…`, `B2=…`, or both separated by a comma.
+    /// The line begins with `B1=` or `B2=`, but has no `;`, or the text before the `;` is not
+    /// `B1=…`, `B2=…` or `B1=…,B2=…`.
     #[error("'{prefix}' before the ';' is not B1=…, B2=… or both")]
     Bounds {
-        /// The prefix found.
+        /// The text before the `;`, or the whole line if it has no `;`.
         prefix: Shown,
     },
     /// A required field is missing.

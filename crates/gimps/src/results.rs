@@ -169,7 +169,7 @@ pub fn check_results_path<'a>(file: impl Into<ResultsFile<'a>>) -> Result<(), Re
 ///
 /// # Errors
 /// Returns an error if the path leads to an object that is not a results file, or if the file
-/// cannot be opened or created.
+/// cannot be examined, opened, created or flushed to disk.
 pub fn try_results_file<'a>(file: impl Into<ResultsFile<'a>>) -> Result<(), ResultsError> {
     let file = file.into();
     file.look()?;
@@ -191,8 +191,8 @@ pub fn try_results_file<'a>(file: impl Into<ResultsFile<'a>>) -> Result<(), Resu
 /// Cost: one pass over the file, and memory for its longest line up to 64 KiB.
 ///
 /// # Errors
-/// Returns an error if the path leads to an object that is not a results file, or if the file
-/// cannot be read or written.
+/// Returns an error if the path leads to an object that is not a results file, if the file cannot
+/// be read or written, or if the line cannot be formatted as JSON.
 pub fn append_result<'a>(
     file: impl Into<ResultsFile<'a>>,
     line: &ResultLine,

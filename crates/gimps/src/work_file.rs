@@ -55,7 +55,7 @@ pub struct NumberedLine {
     pub line: Line,
 }
 
-/// The reason why the file could not be read or changed. The file is left unchanged.
+/// The reason why a file could not be read or changed. The file that the error names is unchanged.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum WorkFileError {
@@ -170,8 +170,9 @@ impl WorkFile {
     }
 
     /// Appends lines to the file, which is created if missing. The lines are given without line
-    /// endings. Each line is written with the line ending that the first line of the file has, or
-    /// with LF if the file is empty.
+    /// endings. If the last line of the file has no line ending, one is added to it. Each line is
+    /// written with the line ending that the first line of the file has, or with LF if the file is
+    /// empty.
     pub fn append(&mut self, lines: &[&[u8]]) -> Result<(), WorkFileError> {
         if lines.is_empty() {
             return Ok(());

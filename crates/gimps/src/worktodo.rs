@@ -47,7 +47,8 @@ pub enum Line {
 
 /// An assignment: the work that a line asks for, and the other fields of the line.
 ///
-/// `Display` writes the assignment as a line. [`Line::parse`] parses this line to an equal value.
+/// `Display` writes the assignment as a line. If the assignment was returned by [`Line::parse`],
+/// parsing this line gives an equal value.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Assignment {
     /// The ID of the assignment: 32 hexadecimal digits, spelled as in the line. `None` if the ID is
@@ -69,7 +70,8 @@ pub enum Work {
         /// Whether the keyword is `PRPDC`, which means that the number was tested before.
         double_check: bool,
         /// The pair (tf_bits, tests_saved). The number has no unknown factors below 2^tf_bits,
-        /// according to the line. A factor found now would save `tests_saved` tests.
+        /// according to the line. A factor found now would save `tests_saved` tests. `None` if the
+        /// line does not state them.
         history: Option<(f64, f64)>,
         /// The residue type 1 or 5. `None` if the line does not state it.
         residue_type: Option<u8>,

@@ -9,8 +9,8 @@ use super::npy::MAGIC;
 /// The largest number of bytes inspected at the beginning of a file.
 pub(crate) const LOOKED_AT: u64 = 1 << 20;
 
-/// The share of hexadecimal lines, 1 in `FEW`, below which the format is in doubt. If fewer lines
-/// have a hexadecimal letter or 0x, the file may be a decimal file with typing errors. In a
+/// The format of a file is in doubt if some of its lines, but fewer than 1 in `FEW`, have a
+/// hexadecimal letter or 0x. The file may then be a decimal file with typing errors. In a
 /// hexadecimal file of random numbers, or of the numbers 1, 2, 3, …, at least about 6 of 16 lines
 /// have a letter.
 const FEW: usize = 16;
@@ -18,8 +18,10 @@ const FEW: usize = 16;
 /// Detects the format of a file that begins with the bytes `begin`. If `begin` has fewer than
 /// [`LOOKED_AT`] bytes, it is the whole file.
 ///
-/// A NumPy file is recognised by its magic number. A file with bytes that are not text is raw. A
-/// file with 0x or letters in its lines is hexadecimal. Any other file is decimal.
+/// A NumPy file is recognised by its magic number. A text in UTF-16, or with lines that end in CR
+/// alone, counts as decimal; it is refused later, when it is read. Any other file with bytes that
+/// are not text is raw. A file is hexadecimal if its lines are hexadecimal digits and some of them
+/// have 0x or letters. Any other file is decimal.
 ///
 /// # Errors
 /// Returns a message for the user if the lines may be hexadecimal or decimal. The message names a

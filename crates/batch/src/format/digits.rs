@@ -15,7 +15,7 @@ pub(crate) const NONE: &str = "none";
 /// A limit on the width of the numbers of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limit {
-    /// The largest width.
+    /// The largest width that a number may have.
     pub width: Width,
     /// Whether the user requested this width by `--bits`. Otherwise it is the largest supported
     /// width, or the width of the file's widest number.
@@ -43,7 +43,7 @@ pub enum LineProblem {
     Signed(String),
     /// The number is wider than the limit.
     TooWide {
-        /// The size of the number in bits.
+        /// The size of the number in bits. It is approximate if the line is too long to be stored.
         bits: u64,
         /// The limit that was exceeded.
         limit: Limit,
@@ -144,8 +144,7 @@ impl Digits {
     }
 
     /// Returns the length in bytes of the longest line that is stored, without leading zeros. It is
-    /// a little more than twice the length of the longest valid number. This suffices to describe
-    /// errors.
+    /// twice the length of the longest valid number, plus 4,096. This suffices to describe errors.
     pub(crate) fn longest_line(&self) -> usize {
         2 * self.most + (1 << 12)
     }

@@ -36,7 +36,8 @@ impl Lines {
     /// Returns line i without LF or CR LF and without surrounding blanks.
     ///
     /// If the line was too long to be stored with all its leading zeros, most of these zeros are
-    /// missing. If it was too long even without them, returns `None`.
+    /// missing. Returns `None` if the line was too long even without them, or if there is no line
+    /// i.
     pub(crate) fn get(&self, i: usize) -> Option<&[u8]> {
         let place = self.places.get(i)?.as_ref().ok()?;
         self.text.get(place.line.clone())
@@ -75,7 +76,8 @@ impl<R: Read> LineReader<R> {
     }
 
     /// Returns the next `most` lines. Returns fewer lines if the file ends, or if the lines so far
-    /// have at least `enough` bytes. The result is empty only at the end of the file.
+    /// have at least `enough` bytes. If `most` and `enough` are positive, the result is empty only
+    /// at the end of the file.
     pub(crate) fn next(&mut self, most: usize, enough: usize) -> io::Result<Lines> {
         let mut lines = Lines::default();
         while lines.len() < most && lines.text.len() < enough {

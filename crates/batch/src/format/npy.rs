@@ -1,6 +1,6 @@
 //! Headers of NumPy's array files (the .npy format, versions 1.0 to 3.0, NumPy Enhancement Proposal
-//! 1). A header consists of a magic number, the length of the following text, and a Python
-//! dictionary as text.
+//! 1). A header consists of a magic number, the version of the format, the length of the following
+//! text, and a Python dictionary as text.
 
 use std::io::{self, Read};
 
@@ -13,7 +13,8 @@ pub(crate) const MAGIC: &[u8] = b"\x93NUMPY";
 /// The length in bytes of the longest dictionary that is accepted. NumPy writes about a hundred
 /// bytes.
 const LONGEST: usize = 1 << 16;
-/// The alignment of the array data in bytes. Their offset in the file is a multiple of this number.
+/// The alignment of the array data in bytes. In written files, the offset of the data is a multiple
+/// of this number.
 const ALIGNMENT: usize = 64;
 
 /// The element type of an array.

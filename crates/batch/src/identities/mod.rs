@@ -5,7 +5,7 @@ use warpint_integer::{Evidence, Executor, Flags, IntegerError, Operation, UintBa
 
 use crate::check::Sample;
 
-/// The check of powers recomputes one power on the CPU for this many powers of a piece, but at
+/// The check of powers recomputes 1 in `POWERS_PER_SAMPLE` powers of a piece on the CPU, but at
 /// least [`LEAST_POWERS`] powers.
 const POWERS_PER_SAMPLE: u64 = 1024;
 /// The smallest number of powers of a piece that are recomputed on the CPU. If a piece has fewer
@@ -95,7 +95,8 @@ impl Identities {
 
     /// Returns the indices of the powers to recompute, in ascending order. These are the indices in
     /// `failed` and random indices. `failed` must be in ascending order. The number of random
-    /// indices is `times` the size of the usual sample. Each call draws new random indices.
+    /// indices is `times` the size of the usual sample, but at most `count`. Each call draws new
+    /// random indices.
     fn sample(&mut self, count: usize, times: u64, failed: &[usize]) -> Vec<usize> {
         let wanted = times * (count as u64 / POWERS_PER_SAMPLE).max(LEAST_POWERS);
         let mut sample = Sample::new(wanted.min(count as u64), count as u64, self.seed);

@@ -1,4 +1,4 @@
-//! Delays on the CPU, on all cores.
+//! Computation of delays on the CPU, in parallel threads.
 
 use std::sync::{Arc, OnceLock};
 
@@ -219,8 +219,9 @@ impl Host {
         Ok(Survey { sum: sum.into(), longest, candidates })
     }
 
-    /// Chooses the first piece of a range. The range has `numbers` numbers and begins with `from`.
-    /// Returns the count of numbers in the piece, and whether the piece is processed in groups.
+    /// Chooses the first piece of the range of all n with `from` ≤ n < `from` + `numbers`. Returns
+    /// the count of numbers in the piece, and whether they are processed in groups. `common` is
+    /// [`Bound::common`] of the survey to which the range belongs.
     fn piece(&self, from: u128, numbers: u64, common: Option<u32>) -> (u64, bool) {
         let block = 1u64 << GROUP_BITS;
         let before = (from % u128::from(block)) as u64;

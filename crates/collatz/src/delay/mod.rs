@@ -100,7 +100,8 @@ pub trait Delays: Send {
     /// for one call. In that case, call again with fewer numbers.
     ///
     /// # Errors
-    /// The range is empty or too large, the device fails, or a path does not end.
+    /// The range is empty, begins with 0 or goes beyond [`END`]; the device fails or lacks memory;
+    /// or a path does not reach 1 within some millions of steps.
     fn survey(
         &mut self,
         from: u128,

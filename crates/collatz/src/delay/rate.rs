@@ -30,7 +30,8 @@ impl Rate {
 /// counted.
 ///
 /// # Errors
-/// The numbers are too large, the device fails, or a path does not end.
+/// The numbers begin with 0 or go beyond [`END`](super::END); the device fails or lacks memory; or
+/// a path does not reach 1 within some millions of steps.
 pub fn rate(engine: &mut dyn Delays, from: u128, time: Duration) -> Result<Rate, CollatzError> {
     let chunk = engine.chunk();
     let mut survey = |from: u128| {

@@ -81,7 +81,8 @@ const FIRST: u64 = 1 << 10;
 /// After each chunk of numbers, reports progress to the watch, and asks it whether to stop.
 ///
 /// # Errors
-/// The range is empty or too large, the device fails, or a path does not end.
+/// The range is empty, begins with 0 or goes beyond [`END`](super::END); the device fails or lacks
+/// memory; or a path does not reach 1 within some millions of steps.
 pub fn search(
     engine: &mut dyn Delays,
     from: u128,
@@ -153,8 +154,8 @@ fn delay_records(
     Ok(records)
 }
 
-/// Returns the summary of the `numbers` ≥ 1 numbers that begin with `from`, without candidates. If
-/// the engine refuses to survey all of them at once, they are surveyed in parts.
+/// Returns the summary of all n with `from` ≤ n < `from` + `numbers`, where `numbers` ≥ 1, without
+/// candidates. If the engine refuses to survey all numbers at once, they are surveyed in parts.
 pub(super) fn whole(
     engine: &mut dyn Delays,
     from: u128,

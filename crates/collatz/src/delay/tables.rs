@@ -79,9 +79,9 @@ impl DelayTable {
     /// all values of T on the paths are below 2^46.
     pub const BITS: std::ops::RangeInclusive<u32> = 1..=24;
 
-    /// Computes the table for numbers of `bits` bits, or of the nearest valid number of bits. The
-    /// path of each number n is followed until a value is below n; the table already has the delay
-    /// of that value.
+    /// Computes the table for numbers of at most `bits` bits. An invalid `bits` is replaced by the
+    /// nearest valid number. The path of each number n is followed until a value is below n; the
+    /// table already has the delay of that value.
     #[must_use]
     pub fn new(bits: u32) -> Self {
         let bits = bits.clamp(*Self::BITS.start(), *Self::BITS.end());

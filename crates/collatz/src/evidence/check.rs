@@ -33,7 +33,7 @@ const CHECKSUM: &str = "checksum";
 /// A contradiction between a unit and its evidence.
 #[derive(Debug, thiserror::Error)]
 pub enum EvidenceError {
-    /// The evidence was written by a later version of this program.
+    /// The version of the evidence is unknown to this program.
     #[error("its evidence is of version {version}, which this program does not know")]
     Version {
         /// The version of the evidence.
@@ -117,12 +117,13 @@ impl Evidence {
     /// totals, its count of numbers walked and its checksum, are compared with estimates by a
     /// sample: at least 512 random nodes of the sieve, or 16,384 random numbers of another method,
     /// including the challenged ones. A total may differ from its estimate by ten standard errors
-    /// plus 2 %. It must be exact if the sample contains all items. The count of numbers walked of
-    /// the plain and the table method must always be exact.
+    /// plus 2 %. It must be exact if the sample contains all items. A checksum is not compared if
+    /// its estimate plus this tolerance is 2^64 or more, because checksums are sums modulo 2^64.
+    /// The count of numbers walked of the plain and the table method must always be exact.
     ///
-    /// For the sieve, the check takes 0.1 to 0.2 s of computing time, spread over all cores. It
-    /// takes up to 1 s for classes whose paths rise for many steps, and 20 ms more for a region
-    /// with numbers below 2^20. For other methods it takes about 10 ms.
+    /// For the sieve, the check takes 0.1 to 0.2 s of computing time, spread over the CPU's
+    /// threads. It takes up to 1 s for classes whose paths rise for many steps, and 20 ms more for
+    /// a region with numbers below 2^20. For other methods it takes about 10 ms.
     ///
     /// # Errors
     /// The first contradiction found, or an error of the host.

@@ -31,10 +31,10 @@
 //! nodes, the range is walked again in two halves. The device then learns of the challenged nodes
 //! in the second half before it walks this half.
 //!
-//! q is about N divided by a number of items that depends on the method and the device. It is at
-//! most [`MOST_CHALLENGES`], and at least min([`MOST_CHALLENGES`], ⌊N/M⌋) with M = [`NODES`] for
-//! the sieve and M = [`NUMBERS`] for other methods. For small regions q is 0 or 1 at random, so
-//! that over many small regions the same share of items is challenged as in large regions.
+//! q is about N/E, where the number E of items depends on the method and the device. It is at most
+//! [`MOST_CHALLENGES`], and at least min([`MOST_CHALLENGES`], ⌊N/M⌋) with M = [`NODES`] for the
+//! sieve and M = [`NUMBERS`] for other methods. If N < E, q is 1 with probability N/E, and
+//! otherwise 0. So over many small regions, too, about one of every E items is challenged.
 //!
 //! # Required answers
 //!
@@ -85,12 +85,12 @@ const VERSION: u32 = 1;
 /// The largest number of challenges of a region.
 pub const MOST_CHALLENGES: u64 = 1024;
 
-/// The largest number of nodes per challenge of the sieve, in a region with fewer than
-/// [`MOST_CHALLENGES`] challenges.
+/// A region in which the sieve has N nodes gets at least ⌊N/`NODES`⌋ challenges, or
+/// [`MOST_CHALLENGES`] if that is less.
 pub const NODES: u64 = 1 << 24;
 
-/// The largest count of numbers per challenge of the plain and the table method, in a region with
-/// fewer than [`MOST_CHALLENGES`] challenges.
+/// A region in which the plain or the table method walks N numbers gets at least ⌊N/`NUMBERS`⌋
+/// challenges, or [`MOST_CHALLENGES`] if that is less.
 pub const NUMBERS: u64 = 1 << 30;
 
 /// The contribution of one or several items to a region's result.
@@ -110,8 +110,9 @@ impl Share {
     }
 }
 
-/// The challenges of a region and the sums over the challenged items, with everything that is
-/// needed to repeat the challenges. The documentation of the module defines items and challenges.
+/// The challenges of a region and the sums over the challenged items. With the region, the method
+/// and its parameters, these fields suffice to repeat the challenges. The documentation of the
+/// module defines items and challenges.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Evidence {

@@ -75,8 +75,8 @@ impl NodeWalks {
 
 /// The count of numbers of a node.
 const NUMBERS: u32 = 1 << LAST;
-/// The count of numbers of a node per task. A task takes about 0.1 ms, so that a few nodes keep
-/// many cores busy.
+/// The count of numbers of a node that one task walks. A task takes about 0.1 ms, so that a few
+/// nodes keep many threads busy.
 const PIECE: u32 = 128;
 
 impl<'a> SlowNodes<'a> {
@@ -125,8 +125,8 @@ impl<'a> SlowNodes<'a> {
         Some(node)
     }
 
-    /// Walks all numbers of nodes of the last level on all cores, and returns the results node by
-    /// node.
+    /// Walks all numbers of the given nodes of the last level in parallel threads. Returns one
+    /// result for each node, in the order of `nodes`.
     pub(crate) fn walks_of_all(&self, nodes: &[Node]) -> Vec<NodeWalks> {
         let begins = (0..NUMBERS).step_by(PIECE as usize);
         let pieces: Vec<(&Node, u32)> =

@@ -57,8 +57,8 @@ impl Unit {
     /// unresolved numbers, and checks the totals against bounds. Returns whether the unit has
     /// evidence.
     ///
-    /// For most units the check takes 0.1 to 0.2 s of computing time, spread over all cores.
-    /// [`Evidence::check`](crate::evidence::Evidence::check) states the exceptions.
+    /// The check takes about 100 ms of computing time for most units, spread over the CPU's
+    /// threads. [`Evidence::check`](crate::evidence::Evidence::check) states the exceptions.
     ///
     /// # Errors
     /// The first error found.

@@ -42,7 +42,7 @@ pub enum LayoutError {
         /// The requested size of units, as log2 of their count of numbers.
         bits: u32,
     },
-    /// The range has more units than are supported.
+    /// The range has more residue classes or windows than [`Layout::MOST_UNITS`].
     #[error(
         "the range from {from} to {to} has more than {} units of 2^{bits} numbers: use more bits per unit",
         Layout::MOST_UNITS
@@ -84,7 +84,8 @@ enum Shape {
 }
 
 impl Layout {
-    /// The largest number of units of a layout.
+    /// The largest number of residue classes or windows of a layout. The smaller units at the ends
+    /// of a range are not counted.
     pub const MOST_UNITS: u64 = 1 << 24;
 
     /// Divides [from, to) into units of 2^`unit_bits` numbers each. Units at the ends may have
@@ -92,7 +93,7 @@ impl Layout {
     ///
     /// # Errors
     /// [`LayoutError`] if from ≥ to, to > 2^127, `unit_bits` > 127, or there are more than
-    /// [`Self::MOST_UNITS`] units.
+    /// [`Self::MOST_UNITS`] residue classes or windows.
     pub fn new(from: u128, to: u128, unit_bits: u32) -> Result<Self, LayoutError> {
         if from >= to {
             return Err(LayoutError::Empty { from, to });
@@ -157,7 +158,7 @@ impl Layout {
         }
     }
 
-    /// Returns the numbers of the first and the last unit and, if the range is divided into
+    /// Returns the indices of the first and the last unit and, if the range is divided into
     /// windows, of the first and the last window. A method that supports these units supports all
     /// units of the layout.
     #[must_use]

@@ -1,4 +1,4 @@
-//! The sieve on all cores of the CPU.
+//! The sieve on the CPU, in parallel threads.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -18,23 +18,24 @@ use crate::evidence::Share;
 use crate::walk::Walker;
 use crate::{CollatzError, Watch};
 
-/// The engine that walks the sieve's trees on all cores of the CPU.
+/// The engine that walks the sieve's trees on the CPU, in parallel threads.
 #[derive(Debug, Clone, Default)]
 pub struct CpuSieve {
     /// The walker for long numbers.
     pub walker: Walker,
-    /// The number of nodes per challenge; `None` means [`NODES_OF_A_CHALLENGE`].
+    /// The number E of nodes such that about one challenge is drawn for every E nodes; `None` means
+    /// [`NODES_OF_A_CHALLENGE`].
     every: Option<u64>,
     /// The look-ahead vectors computed last. The key contains the last level of the tree to which
     /// they belong, the number of steps that they cover, and the rules.
     vectors: HashMap<String, Arc<Vectors>>,
 }
 
-/// The default number of nodes per challenge. The check of a challenge takes about as long as the
-/// processing of 25 nodes.
+/// By default, about one challenge is drawn for this number of nodes. The check of a challenge
+/// takes about as long as the processing of 25 nodes.
 const NODES_OF_A_CHALLENGE: u64 = 1 << 11;
 
-/// The number of nodes that are grown on one core before the cores share the work.
+/// The number of nodes that one thread grows before all threads share the work.
 const SHARED: usize = 1 << 14;
 /// The largest number of steps that look-ahead vectors cover on a CPU. Vectors for more steps take
 /// longer to compute than they save, and exceed the caches.
@@ -47,7 +48,7 @@ impl CpuSieve {
         Self { walker, ..Self::default() }
     }
 
-    /// Makes the engine draw one challenge per `nodes` nodes.
+    /// Makes the engine draw about one challenge for every `nodes` nodes.
     #[must_use]
     pub fn with_nodes_of_a_challenge(self, nodes: u64) -> Self {
         Self { every: Some(nodes), ..self }

@@ -150,8 +150,8 @@ pub trait Backend: Send {
     /// Returns the largest number of steps that the engine's look-ahead vectors can cover.
     fn most_looking(&self) -> Looking;
 
-    /// Returns the default of N, where one challenge is drawn for every N nodes. N is so large that
-    /// the challenges cost little time.
+    /// Returns a number E of nodes: about one challenge is drawn for every E nodes. E is large
+    /// enough that the challenges cost little time.
     fn nodes_of_a_challenge(&self) -> u64;
 
     /// Returns the name of the CPU or device on which the engine runs: `cpu`, `cuda:0`.

@@ -62,6 +62,7 @@ impl Challenged {
     }
 
     /// Returns the number of steps of T from n to the first value below n, computed step by step.
+    /// Returns 0 if n is unresolved.
     pub(crate) fn plain_steps(&self, n: u128) -> u64 {
         self.items.share(&TableItem::Plain { n }).checksum
     }

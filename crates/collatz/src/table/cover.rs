@@ -11,7 +11,8 @@ use crate::{CollatzError, Region, descent};
 const FEWER: u32 = 8;
 
 /// The bound of small numbers. For numbers below 2^40, at most two words per number are used, so
-/// that numbers are compared with their starts exactly. The sieve for them has at most 30 bits.
+/// that numbers are compared with their starts exactly. The sieve for them has at most 30 bits, or
+/// as many bits as the class fixes if these are more.
 const SMALL: u128 = 1 << 40;
 const SMALL_WORDS: u32 = 2;
 const SMALL_SIEVE: u32 = 30;

@@ -18,7 +18,8 @@
 //!   bits. The numbers outside these blocks are walked one by one.
 //! * Residues are grown from residues of fewer bits, which gives T^s(r) and f at no extra cost. No
 //!   list of all 2^s residues exists.
-//! * Numbers below 2^40 use at most two words, and a sieve of at most 30 bits.
+//! * Numbers below 2^40 use at most two words, and a sieve of at most 30 bits. If the region is a
+//!   class that fixes more than 30 bits, the sieve has as many bits as the class.
 //! * If the result of a table step is 2^(32·words − 2) or more, the number *overflows*: its path is
 //!   followed exactly, by a [`Walker`].
 //!
@@ -96,20 +97,21 @@ pub struct TableOptions {
     pub walker: Walker,
 }
 
-/// The table method on all cores of the CPU.
+/// The table method on the CPU, in parallel threads.
 #[derive(Debug, Clone)]
 pub struct TableMethod {
     pub(crate) options: TableOptions,
     pub(crate) tables: Tables,
     /// The seed from which challenges are drawn. `None` means a new random seed for each region.
     pub(crate) seed: Option<u64>,
-    /// The count of numbers per challenge; `None` means the default of the CPU or the device.
+    /// The count E of numbers such that about one challenge is drawn for every E numbers; `None`
+    /// means the default of the CPU or the device.
     pub(crate) every: Option<u64>,
     powers: [u64; 41],
 }
 
-/// The default count of numbers per challenge. The check of a challenge takes as long as the walks
-/// of about 2,000 numbers.
+/// By default, about one challenge is drawn for this count of numbers. The check of a challenge
+/// takes as long as the walks of about 2,000 numbers.
 const NUMBERS_OF_A_CHALLENGE: u64 = 1 << 17;
 
 /// The default number of bits of the tables on CPUs. Tables of this size fit in the first-level
@@ -176,7 +178,7 @@ impl TableMethod {
         Ok(Self { options, tables, seed: None, every: None, powers: powers() })
     }
 
-    /// Makes the method draw challenges from the given seed, one per `numbers` numbers.
+    /// Makes the method draw challenges from the given seed, about one for every `numbers` numbers.
     #[must_use]
     pub fn with_challenges(self, seed: u64, numbers: u64) -> Self {
         Self { seed: Some(seed), every: Some(numbers), ..self }

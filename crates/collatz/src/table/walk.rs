@@ -1,4 +1,4 @@
-//! The walk of numbers by tables, on one core.
+//! The walk of numbers by tables, in one thread.
 //!
 //! T(n) is n/2 for even n and (3n + 1)/2 for odd n.
 

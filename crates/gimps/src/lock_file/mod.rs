@@ -119,6 +119,11 @@ impl LockFile {
     ///
     /// Any object with the name of the lock file counts as a lock, because programs that create the
     /// lock file with O_EXCL treat it as a lock. Objects other than regular files are not opened.
+    ///
+    /// # Errors
+    /// [`LockError::Held`] if another program still holds the lock after `patience`;
+    /// [`LockError::Stopped`]; [`LockError::Make`] if the lock file can be neither created nor
+    /// examined.
     pub fn take(
         file: &Path,
         patience: Duration,

@@ -163,7 +163,7 @@ impl Lines<'_> {
     }
 }
 
-/// Returns the first 40 characters of a text, with unprintable characters escaped. Appends `…` if
+/// Returns the first 40 characters of a text, escaped by [`char::escape_default`]. Appends `…` if
 /// the text is longer.
 fn shortened(text: &str) -> String {
     const MOST: usize = 40;

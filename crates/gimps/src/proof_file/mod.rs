@@ -345,7 +345,7 @@ impl ProofFile {
 }
 
 /// Checks that a path can be a folder for proofs. It must lead to a folder, or not exist. Does not
-/// access files in the folder.
+/// access files in the folder. A path that cannot be examined is accepted.
 ///
 /// # Errors
 /// Returns [`ProofFileError::NotAFolder`] if the path leads to any other object. A symbolic link is

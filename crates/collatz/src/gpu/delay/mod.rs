@@ -59,7 +59,7 @@ pub struct DelaysOnDevice {
     /// The groups of residues, and a buffer on the device with their smallest residues and sizes;
     /// `None` before their first use.
     groups: Option<(Groups, Buffer<u32>)>,
-    /// The largest count of numbers per launch of a survey.
+    /// The largest count of numbers that one launch processes.
     chunk: u64,
     /// Ranges with fewer numbers than this are left to the CPU.
     least: u64,
@@ -78,11 +78,11 @@ struct Range {
 }
 
 impl DelaysOnDevice {
-    /// Creates the computation on a device, with the default shape for its shared memory. Kernels
-    /// are compiled when they are first used.
+    /// Creates the computation on a device. The kernels have the default shape for the device's
+    /// shared memory, and are compiled when they are first used.
     ///
     /// # Errors
-    /// The device fails.
+    /// The device fails or lacks memory.
     pub fn new(device: &Device) -> Result<Self, CollatzError> {
         Self::with_shape(device, DelayShape::for_memory(device.info().shared_memory_per_block))
     }
@@ -91,7 +91,7 @@ impl DelaysOnDevice {
     /// are compiled when they are first used.
     ///
     /// # Errors
-    /// The device fails.
+    /// The device fails or lacks memory.
     pub fn with_shape(device: &Device, shape: DelayShape) -> Result<Self, CollatzError> {
         let shape = shape.possible();
         let steps = StepTable::new(shape.step_bits);
@@ -139,8 +139,8 @@ impl DelaysOnDevice {
         numbers < self.least.max(1) || from >> self.shape.small_bits == 0
     }
 
-    /// Returns the parameters of a launch for all of the `numbers` numbers that begin with `from`.
-    /// Numbers share at most `common` first steps.
+    /// Returns the parameters of a launch for all n with `from` ≤ n < `from` + `numbers`. Numbers
+    /// share at most `common` first steps, or `group_bits` first steps for [`Kind::Merged`].
     fn range(&self, from: u128, numbers: u64, common: u32, kind: Kind) -> Range {
         let last = from + u128::from(numbers - 1);
         // About one number in 2^10 rises by 10 bits, and is then walked twice.
@@ -155,8 +155,8 @@ impl DelaysOnDevice {
         Range { from, numbers, words, common, kind }
     }
 
-    /// Returns the parameters of a launch for the next part of a range: at most `numbers` numbers,
-    /// which begin with `first`. Numbers share at most `common` first steps.
+    /// Returns the parameters of a launch for a part of a range. The part begins with the number
+    /// `first` and has at most `numbers` numbers. They share at most `common` first steps.
     fn part(&self, first: u128, numbers: u64, common: u32) -> Range {
         let common = common.min(first.ilog2());
         // Few residues with many numbers each would leave most of the device idle.
@@ -175,7 +175,8 @@ impl DelaysOnDevice {
         }
     }
 
-    /// Returns the groups of residues and their buffer on the device, both computed on first use.
+    /// Returns the groups of residues and their buffer on the device. Both are created on first
+    /// use.
     fn groups(&mut self) -> Result<&(Groups, Buffer<u32>), DeviceError> {
         if self.groups.is_none() {
             let groups = Groups::new(self.group_bits);

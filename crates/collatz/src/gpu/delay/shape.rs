@@ -4,8 +4,8 @@ use warpint_device::{Source, common};
 
 use crate::delay::{DelayTable, POWERS, StepTable};
 
-/// The constants with which the kernel `delay.cu` is compiled and launched, except those that
-/// depend on the size of the numbers.
+/// The constants with which the kernel `delay.cu` is compiled and launched. They do not include the
+/// number of words of a value and the kind of results, which depend on the launch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct DelayShape {
     /// The number d of bits of a table step, from 2 to 15.
@@ -40,7 +40,9 @@ impl DelayShape {
         Self { step_bits, small_bits, small_shared: true, unroll: 2, threads, blocks }
     }
 
-    /// Returns the first default shape for which a device has enough shared memory.
+    /// Returns the first shape of [`Self::ALL`] that needs at most `shared_memory` bytes of shared
+    /// memory per block. If there is none, returns the last of these shapes with its table of
+    /// delays in global memory.
     #[must_use]
     pub fn for_memory(shared_memory: u32) -> Self {
         let fits = |shape: &Self| shape.shared_bytes() <= shared_memory;

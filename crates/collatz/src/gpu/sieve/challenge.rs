@@ -9,9 +9,9 @@
 //!
 //! A challenge costs the device one scan of the list of nodes, at 32 bytes per entry, and a scan of
 //! one seventh of the list of long numbers: about 100 µs for a list of 10^7 nodes. Three launches
-//! and one copy to the host are needed. On the host, the 32 nodes take one core 2 to 3 ms or more,
-//! while the device continues with other nodes. While the tree is walked, the host also recomputes
-//! the challenged node without any table, on other threads.
+//! and one copy to the host are needed. On the host, one thread needs 2 to 3 ms or more for the 32
+//! nodes, while the device continues with other nodes. While the tree is walked, the host also
+//! recomputes the challenged node without any table, on other threads.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::ops::Range;
@@ -27,7 +27,7 @@ use crate::evidence::nodes::{NodeWalks, SlowNodes};
 use crate::sieve::{Answer, LAST, Node, Tables, Tree};
 use crate::walk::Walker;
 
-/// The number of nodes per tally.
+/// The number of nodes whose results one tally sums. The last tally of a range may have fewer.
 pub(super) const TAKE: usize = 32;
 /// The device writes this value in place of a count of odd steps if it left the number to the host.
 const GIVEN_UP: u64 = 0xffff;
@@ -174,10 +174,11 @@ impl<'a> Examiner<'a> {
         Self { kernels, judge }
     }
 
-    /// Searches the nodes with indices in `range` of a list of nodes of level `level` for the nodes
-    /// above the challenged nodes. For each challenged node of the last level, given by its low
-    /// bits, returns the index of the node above it in the list. The index is `None` if the list
-    /// does not have this node.
+    /// Searches the entries `range` of a list of nodes of level `level` for the nodes above the
+    /// challenged nodes. The challenged nodes belong to the last level and are given by their low
+    /// bits. For each challenged node, returns the index of the node above it in the list. The
+    /// index is `None` if these entries do not contain that node. Returns an error if they contain
+    /// it more than once.
     pub(super) fn find(
         &self,
         asked: &mut Asked,
@@ -201,8 +202,8 @@ impl<'a> Examiner<'a> {
         Ok(challenged.iter().map(|low| places.get(&key(low)).copied()).collect())
     }
 
-    /// Starts a search of the nodes with indices in `range` of a list. The keys are the low bits of
-    /// the nodes to find; they ascend, and there are at most [`KEYS`].
+    /// Starts a search of the entries `range` of a list of nodes. The keys are the low bits of the
+    /// nodes to find; they ascend, and there are at most [`KEYS`].
     fn look_for(
         &self,
         asked: &mut Asked,
@@ -240,7 +241,8 @@ impl<'a> Examiner<'a> {
     }
 
     /// Like [`Self::find`], but returns a pair for each challenged node: the index in the list, and
-    /// the low bits of the challenged node. Returns an error if a node is missing from the list.
+    /// the low bits of the challenged node. Returns an error if a node is missing from the searched
+    /// entries.
     pub(super) fn find_all(
         &self,
         asked: &mut Asked,

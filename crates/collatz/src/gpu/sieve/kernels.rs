@@ -233,12 +233,13 @@ impl Kernels {
         })
     }
 
-    /// Computes the children of `nodes` at level `level` and writes them to `grown`. The first of
-    /// two counters is the number of nodes, at most `most`. The kernel adds the number of children
-    /// to the second counter, which must be 0 before.
+    /// Computes the children of `nodes`, which are nodes of level `level`, and writes the children
+    /// to `grown`. The first of two counters is the number of nodes, at most `most`. The kernel
+    /// adds the number of children to the second counter, which must be 0 before.
     ///
     /// # Panics
-    /// If `nodes` has fewer than `most` nodes, or `grown` has no room for 2·`most` nodes.
+    /// If `nodes` has fewer than `most` nodes, `grown` has no room for 2·`most` nodes, or
+    /// `counters` or `powers` is too short.
     pub(super) fn grow(
         &self,
         (nodes, grown): (View<'_, NodeWords>, Cells<'_, NodeWords>),
@@ -296,7 +297,8 @@ impl Kernels {
     /// places of the list of long numbers.
     ///
     /// # Panics
-    /// If a buffer is too short for the nodes, or a table is too short.
+    /// If a buffer is too short for the nodes, or a table, a counter or the buffer of sums is too
+    /// short.
     pub(super) fn last(
         &self,
         memory: &mut LastMemory,
@@ -347,7 +349,8 @@ impl Kernels {
     /// Walks the long numbers in a range of places of their list.
     ///
     /// # Panics
-    /// If the range ends beyond the places of the list, or a table is too short.
+    /// If the range ends beyond the places of the list, or a table, a list of numbers or the buffer
+    /// of sums is too short.
     pub(super) fn long(&self, call: LongCall<'_>) -> Result<(), DeviceError> {
         let LastMemory { nodes, listed, ends, .. } = call.memory;
         assert_room("places of long numbers", listed.len(), call.range.end as usize);

@@ -38,7 +38,7 @@ pub struct GpuSieve {
     nodes: usize,
     /// The number of steps of the walk after which the device leaves a number to the host.
     most_steps: u32,
-    /// The number of nodes per challenge.
+    /// The number E of nodes such that about one challenge is drawn for every E nodes.
     every: u64,
     strike: Option<Arc<dyn Strike>>,
     kernels: Option<Kernels>,
@@ -98,8 +98,8 @@ const LEVELS_OF_A_CHUNK: u32 = 10;
 /// Memory is reserved for this count of long numbers per node of the last level. The average count
 /// is about six.
 const LONG_OF_A_NODE: usize = 10;
-/// The default number of nodes per challenge. The check of a challenge takes about as long as the
-/// device needs for 2^17 nodes.
+/// By default, about one challenge is drawn for this number of nodes. The check of a challenge
+/// takes about as long as the device needs for 2^17 nodes.
 const NODES_OF_A_CHALLENGE: u64 = 1 << 24;
 /// The largest number of odd steps that the device records for a long number. Records have 16 bits,
 /// and one value marks numbers left to the host.
@@ -148,7 +148,7 @@ impl GpuSieve {
         Self { most_steps, ..self }
     }
 
-    /// Makes the sieve draw one challenge per `nodes` nodes.
+    /// Makes the sieve draw about one challenge for every `nodes` nodes.
     #[must_use]
     pub fn with_nodes_of_a_challenge(self, nodes: u64) -> Self {
         Self { every: nodes, ..self }
@@ -245,8 +245,8 @@ impl GpuSieve {
     /// rules.
     ///
     /// # Errors
-    /// The device fails; the region has no tree; or `places` names a vector or a word that does not
-    /// exist.
+    /// The device fails or lacks memory; the sieve does not support the region; the region has no
+    /// tree; or `places` names a vector or a word that does not exist.
     pub fn sample_vectors(
         &mut self,
         region: &Region,

@@ -23,8 +23,8 @@ fn on_cpu() -> CpuSieve {
     CpuSieve::default().with_nodes_of_a_challenge(EVERY)
 }
 
-/// The number of nodes per challenge: it gives some tens of challenges in trees of some hundreds of
-/// nodes.
+/// About one challenge is drawn for every `EVERY` nodes. This gives some tens of challenges in
+/// trees of some hundreds of nodes.
 const EVERY: u64 = 16;
 
 /// Returns the sieve on the simulator, with small buffers.

@@ -138,8 +138,9 @@ pub(super) fn largest_table(shared_memory: u32) -> u32 {
     (LEAST_TABLE_BITS..=MOST_TABLE_BITS).rev().find(fits).unwrap_or(LEAST_TABLE_BITS)
 }
 
-/// Returns the number of threads per block, and the number of blocks per multiprocessor, for a
-/// multiprocessor with `shared_memory` bytes of shared memory.
+/// Returns the number of threads per block, and the number of blocks per multiprocessor, of the
+/// kernel `table_walk.cu` for tables of `table_bits` bits. A multiprocessor has `shared_memory`
+/// bytes of shared memory.
 pub(super) fn shape(table_bits: u32, shared_memory: u32) -> (u32, u32) {
     match shared_memory / (Walk::shared_bytes(table_bits, MOST_THREADS / 2) + RESERVED) {
         0 | 1 => (MOST_THREADS, 1),

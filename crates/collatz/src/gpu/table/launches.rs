@@ -131,7 +131,7 @@ impl DeviceTable {
 
     /// Launches a kernel that walks the numbers of some residues. The kernel is compiled for
     /// numbers of `words` 32-bit words. `range` has the indices of the residues in the list. The
-    /// values h are the `highs` values that begin with `high`. Returns the number of values h per
+    /// values h are those with `high` ≤ h < `high` + `highs`. Returns the number of values h per
     /// item, and the number of items per residue. Does not wait for the kernel.
     ///
     /// # Panics

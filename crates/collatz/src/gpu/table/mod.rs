@@ -27,8 +27,8 @@ use crate::{CollatzError, Method, Region, Verified, Verifier, Watch};
 /// The lowest bit of the number of odd steps in a packed residue.
 const ODD_SHIFT: u32 = 40;
 
-/// The default count of numbers per challenge. The check of a challenge takes about as long as the
-/// walks of 10^7 numbers.
+/// By default, about one challenge is drawn for this count of numbers. The check of a challenge
+/// takes about as long as the walks of 10^7 numbers.
 const NUMBERS_OF_A_CHALLENGE: u64 = 1 << 29;
 
 /// Limits on the work that [`DeviceTable`] does at once.
@@ -84,9 +84,10 @@ impl<'a> List<'a> {
 }
 
 /// The table method on a device. It gives the same results as [`TableMethod`] with the same
-/// options. The CPU processes the numbers below 2^20, the parts of a region that have fewer numbers
-/// than [`TableLimits::numbers`] (by default 2^28), and numbers that overflow their words. If the
-/// walker has a trap, the CPU processes everything.
+/// options. The CPU processes the numbers that are walked one by one, such as those below 2^20. It
+/// also processes the parts of a region that have fewer numbers than [`TableLimits::numbers`] (by
+/// default 2^28), and numbers that overflow their words. If the walker has a trap, the CPU
+/// processes everything.
 #[derive(Debug)]
 pub struct DeviceTable {
     device: Device,
@@ -112,13 +113,14 @@ impl DeviceTable {
     /// [`Self::most_table_bits`] for the device's shared memory.
     ///
     /// # Errors
-    /// An option is out of its bounds, memory is too small, or a kernel does not compile.
+    /// An option is out of its bounds, the device fails or lacks memory, or a kernel does not
+    /// compile.
     pub fn new(device: &Device, options: TableOptions) -> Result<Self, CollatzError> {
         Self::with_limits(device, options, TableLimits::default())
     }
 
-    /// Returns the largest number of bits of a table on a device with `shared_memory` bytes of
-    /// shared memory per block.
+    /// Returns the largest number of bits of a table, from 8 to 15, on a device with
+    /// `shared_memory` bytes of shared memory per block. Returns 8 if no table fits.
     #[must_use]
     pub fn most_table_bits(shared_memory: u32) -> u32 {
         largest_table(shared_memory)
@@ -165,7 +167,7 @@ impl DeviceTable {
         })
     }
 
-    /// Makes the method draw challenges from the given seed, one per `numbers` numbers.
+    /// Makes the method draw challenges from the given seed, about one for every `numbers` numbers.
     #[must_use]
     pub fn with_challenges(self, seed: u64, numbers: u64) -> Self {
         Self { cpu: self.cpu.with_challenges(seed, numbers), ..self }

@@ -17,7 +17,8 @@ fn device(options: TableOptions, limits: TableLimits) -> DeviceTable {
 
 /// The seed of the challenges on the device and on the CPU.
 const SEED: u64 = 20_261_123;
-/// The count of numbers per challenge. It gives some tens of challenges per test.
+/// About one challenge is drawn for every `EVERY` numbers. This gives some tens of challenges in a
+/// test.
 const EVERY: u64 = 1 << 8;
 
 /// Limits with which all parts are processed on the device, in several lists and launches.

@@ -150,8 +150,8 @@ impl Folder {
     }
 
     /// Returns log2 of the size of the units of a range, according to the names of the files. If
-    /// the sizes differ, returns the size that occurs most often. Returns `None` if there are no
-    /// files of the range.
+    /// the sizes differ, returns the size that occurs most often, and of several such sizes the
+    /// largest. Returns `None` if there are no files of the range.
     ///
     /// # Errors
     /// The directory cannot be listed.

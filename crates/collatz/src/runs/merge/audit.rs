@@ -10,7 +10,8 @@ use crate::sieve::{CpuSieve, Sieve};
 use crate::table::{TableMethod, TableOptions};
 use crate::{Method, Plain, Region, Verified, Verifier, Watch};
 
-/// Returns log2 of the count of numbers that a method verifies on a few cores in a few seconds.
+/// Returns log2 of the count of numbers that a method verifies with a few CPU threads in a few
+/// seconds.
 fn affordable_bits(method: Method) -> u32 {
     match method {
         Method::Sieve => 34,
@@ -51,7 +52,7 @@ pub enum AuditOutcome {
 
 impl Files {
     /// Chooses `count` random units to audit, or all if there are fewer, and returns the planned
-    /// audits.
+    /// audits. A chosen unit that no other method supports gets no audit.
     ///
     /// The choice depends only on the seed and the files.
     #[must_use]
@@ -79,7 +80,8 @@ impl Files {
     }
 
     /// Performs an audit on the CPU and returns the audit with its result. Returns `None` if the
-    /// watch stopped the audit. Verified numbers are reported to the watch.
+    /// watch stopped the audit. Verified numbers are reported to the watch. `planned` must be an
+    /// audit that [`Self::plan_audits`] of the same files returned.
     ///
     /// A unit that agrees as a whole no longer counts as lacking evidence.
     #[must_use]

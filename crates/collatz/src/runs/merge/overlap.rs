@@ -21,7 +21,7 @@ use crate::{Highest, Method};
 pub struct Overlap {
     /// The file of a unit of one layout.
     pub first: PathBuf,
-    /// The file of a unit of the other layout, with common numbers.
+    /// The file of a unit of the other layout. The two units have common numbers.
     pub second: PathBuf,
     /// The number of places where units of the two layouts overlap. Units that overlap directly or
     /// through further units are at one place.
@@ -187,8 +187,9 @@ impl Found {
         }
     }
 
-    /// Checks that a number that one file lists as unresolved is listed in all files that contain
-    /// the number.
+    /// Checks each number that is listed as unresolved in some file: all files whose units contain
+    /// the number must list it. Files with the same region as the first such file are not compared
+    /// here.
     fn unresolved(&mut self, units: &[(PathBuf, Unit)]) {
         let numbers: BTreeSet<u128> =
             units.iter().flat_map(|(_, unit)| unit.unresolved.iter().copied()).collect();

@@ -13,8 +13,8 @@ fn merged_of(folders: &[Folder]) -> Merged {
     read(folders, false).merged()
 }
 
-/// Creates a directory with the files of the given units, each a layout and a number. The units are
-/// verified by the plain method.
+/// Creates a directory with the files of the given units. A unit is given by its layout and its
+/// number in this layout. The units are verified by the plain method.
 fn folder(units: &[(&Layout, u64)]) -> (tempfile::TempDir, Folder) {
     let dir = tempfile::tempdir().unwrap();
     let folder = Folder::open(dir.path()).unwrap();

@@ -88,7 +88,7 @@ pub struct Outcome {
     pub unresolved: Vec<u128>,
     /// The number of unit files of the range by method, version and parameters, selected or not.
     pub methods: BTreeMap<(String, u32, String), u64>,
-    /// Whether the watch stopped the run.
+    /// Whether the watch stopped the run before all selected units were verified.
     pub stopped: bool,
     /// The reason why the run ended early although the watch did not stop it: a file cannot be
     /// written, the directory cannot be used, or a thread panicked. `None` otherwise.
