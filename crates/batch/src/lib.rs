@@ -12,9 +12,9 @@
 //! | [`expression`] | numbers in the notation of users, such as `2^127-1` |
 //!
 //! An operand is a file, a pipe or a single number. A job reads, computes and writes piece by
-//! piece, in three threads. The results are checked before they are written. If all outputs are
-//! files, a job that is stopped keeps its results, and the next run of the same [`Request`] resumes
-//! the job.
+//! piece, in three threads. If a device computes, or if a check is requested, the results are
+//! checked before they are written (see [`Check`]). If all outputs are files, a job that is stopped
+//! keeps its results, and the next run of the same [`Request`] resumes the job.
 //!
 //! The computation runs on an [`Executor`](warpint_integer::Executor). A job reads operands that
 //! are text twice: once to count the numbers and determine their width, and once to compute. The

@@ -89,7 +89,7 @@ pub enum CollatzError {
     /// faulty.
     #[error(transparent)]
     Refuted(Box<Refutation>),
-    /// The device failed, or lacks memory.
+    /// A device does not exist or failed, lacks memory, or cannot compile a kernel.
     #[error(transparent)]
     Device(#[from] DeviceError),
 }

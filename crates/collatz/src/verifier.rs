@@ -129,8 +129,8 @@ pub trait Verifier: Send {
     /// largest number reaches 1.
     ///
     /// # Errors
-    /// The device fails; a result contradicts the host's computation; random numbers cannot be
-    /// drawn; or the method does not support the region.
+    /// The device fails, lacks memory or cannot compile a kernel; a result contradicts the host's
+    /// computation; random numbers cannot be drawn; or the method does not support the region.
     fn verify(
         &mut self,
         region: &Region,

@@ -100,8 +100,8 @@ pub trait Delays: Send {
     /// for one call. In that case, call again with fewer numbers.
     ///
     /// # Errors
-    /// The range is empty, begins with 0 or goes beyond [`END`]; the device fails or lacks memory;
-    /// or a path does not reach 1 within some millions of steps.
+    /// The range is empty, begins with 0 or goes beyond [`END`]; the device fails, lacks memory or
+    /// cannot compile a kernel; or a path does not reach 1 within some millions of steps.
     fn survey(
         &mut self,
         from: u128,
@@ -141,8 +141,8 @@ fn check_numbers(from: u128, numbers: u64) -> Result<(), CollatzError> {
 /// # Errors
 /// The path does not reach 1 within some millions of steps.
 pub(crate) fn exact(n: u128) -> Result<Path, CollatzError> {
-    /// A watch that stops the computation after 1,000 polls. There are 4,096 steps of T between two
-    /// polls.
+    /// A watch that stops the computation after 1,000 polls. There are at most 4,096 steps of T
+    /// between two polls.
     struct Patience(std::sync::atomic::AtomicU32);
     impl Watch for Patience {
         fn is_stopped(&self) -> bool {

@@ -30,8 +30,8 @@ impl Rate {
 /// counted.
 ///
 /// # Errors
-/// The numbers begin with 0 or go beyond [`END`](super::END); the device fails or lacks memory; or
-/// a path does not reach 1 within some millions of steps.
+/// The numbers begin with 0 or go beyond [`END`](super::END); the device fails, lacks memory or
+/// cannot compile a kernel; or a path does not reach 1 within some millions of steps.
 pub fn rate(engine: &mut dyn Delays, from: u128, time: Duration) -> Result<Rate, CollatzError> {
     let chunk = engine.chunk();
     let mut survey = |from: u128| {

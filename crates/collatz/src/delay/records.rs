@@ -81,8 +81,8 @@ const FIRST: u64 = 1 << 10;
 /// After each chunk of numbers, reports progress to the watch, and asks it whether to stop.
 ///
 /// # Errors
-/// The range is empty, begins with 0 or goes beyond [`END`](super::END); the device fails or lacks
-/// memory; or a path does not reach 1 within some millions of steps.
+/// The range is empty, begins with 0 or goes beyond [`END`](super::END); the device fails, lacks
+/// memory or cannot compile a kernel; or a path does not reach 1 within some millions of steps.
 pub fn search(
     engine: &mut dyn Delays,
     from: u128,

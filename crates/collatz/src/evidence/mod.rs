@@ -31,15 +31,15 @@
 //! nodes, the range is walked again in two halves. The device then learns of the challenged nodes
 //! in the second half before it walks this half.
 //!
-//! q is about N/E, where the number E of items depends on the method and the device. It is at most
+//! q is about N/E, where the number E of items depends on the method and the device. q is at most
 //! [`MOST_CHALLENGES`], and at least min([`MOST_CHALLENGES`], ⌊N/M⌋) with M = [`NODES`] for the
 //! sieve and M = [`NUMBERS`] for other methods. If N < E, q is 1 with probability N/E, and
 //! otherwise 0. So over many small regions, too, about one of every E items is challenged.
 //!
 //! # Required answers
 //!
-//! * The number of items. A sieve reports the number of nodes of every level; each must equal the
-//!   number that the recurrence gives.
+//! * The number of items. The sieve reports the number of nodes of the last level, and on a device
+//!   also of the levels before it. Each must equal the number that the recurrence gives.
 //! * For each challenge, a tally that was fixed before the challenge was known: the tally of the
 //!   item, or of a group of consecutive items that includes it (on a device, up to 32 nodes of the
 //!   sieve). The host determines which numbers of the group have to be walked, walks them step by

@@ -24,8 +24,8 @@ pub(crate) struct TableItems {
 pub(crate) enum TableItem {
     /// The number n, which is walked by single steps of T.
     Plain { n: u128 },
-    /// The number residue + high·2^bits, which is walked by table steps. 2^bits is the length of a
-    /// block.
+    /// The number `residue.low` + `high`·2^b, which is walked by table steps. Here b is
+    /// `blocks.bits`, and 2^b is the length of a block.
     OfBlocks { blocks: Blocks, residue: Residue, high: u128 },
 }
 

@@ -144,7 +144,8 @@ pub trait Backend: Send {
     /// Returns `None` if the watch stopped the work.
     ///
     /// # Errors
-    /// The device fails or lacks memory, or its results contradict the host's.
+    /// The device fails, lacks memory or cannot compile a kernel, or its results contradict the
+    /// host's.
     fn tree(&mut self, task: Task<'_>, watch: &dyn Watch) -> Result<Option<Tally>, CollatzError>;
 
     /// Returns the largest number of steps that the engine's look-ahead vectors can cover.

@@ -122,8 +122,8 @@ impl LockFile {
     ///
     /// # Errors
     /// [`LockError::Held`] if another program still holds the lock after `patience`;
-    /// [`LockError::Stopped`]; [`LockError::Make`] if the lock file can be neither created nor
-    /// examined.
+    /// [`LockError::Stopped`] if `stop` returned true before; [`LockError::Make`] if the lock file
+    /// can be neither created nor examined.
     pub fn take(
         file: &Path,
         patience: Duration,

@@ -41,8 +41,8 @@ impl DelayShape {
     }
 
     /// Returns the first shape of [`Self::ALL`] that needs at most `shared_memory` bytes of shared
-    /// memory per block. If there is none, returns the last of these shapes with its table of
-    /// delays in global memory.
+    /// memory per block. If there is no such shape, returns the last shape of [`Self::ALL`], but
+    /// with its table of delays in global memory.
     #[must_use]
     pub fn for_memory(shared_memory: u32) -> Self {
         let fits = |shape: &Self| shape.shared_bytes() <= shared_memory;

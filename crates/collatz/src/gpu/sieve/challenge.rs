@@ -1,11 +1,11 @@
 //! Challenges: parts of a device's work that the host repeats.
 //!
 //! After a device has walked the numbers of a list of nodes of the last level, the host searches
-//! that list for a challenged node. It reads back the 32 nodes of the same tally, one of which is
-//! the challenged node. All 32 must be nodes of the tree. The host walks their numbers step by
-//! step, without the look-ahead vectors and the table of residues modulo 9. The tally of these 32
-//! nodes, and the number of odd steps of each of their long numbers, must be the same as on the
-//! device.
+//! that list for a challenged node. It reads back the tally that includes the challenged node, and
+//! all nodes of this tally, usually 32. All of them must be nodes of the tree. The host walks their
+//! numbers step by step, without the look-ahead vectors and the table of residues modulo 9. The
+//! device's tally, and its number of odd steps of each long number of these nodes, must equal the
+//! results of the host.
 //!
 //! A challenge costs the device one scan of the list of nodes, at 32 bytes per entry, and a scan of
 //! one seventh of the list of long numbers: about 100 µs for a list of 10^7 nodes. Three launches

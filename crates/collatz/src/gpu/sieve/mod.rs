@@ -245,8 +245,8 @@ impl GpuSieve {
     /// rules.
     ///
     /// # Errors
-    /// The device fails or lacks memory; the sieve does not support the region; the region has no
-    /// tree; or `places` names a vector or a word that does not exist.
+    /// The device fails, lacks memory or cannot compile a kernel; the sieve does not support the
+    /// region; the region has no tree; or `places` names a vector or a word that does not exist.
     pub fn sample_vectors(
         &mut self,
         region: &Region,

@@ -121,8 +121,8 @@ impl Examiner {
     /// of steps is recorded in `challenged`.
     ///
     /// # Errors
-    /// The device fails, the list contains a residue twice, or the device did not leave a number to
-    /// the host that it had to leave.
+    /// The device fails or lacks memory, the list contains a residue twice, or the device did not
+    /// leave a number to the host that it had to leave.
     pub(super) fn examine(
         &self,
         challenged: &Challenged,

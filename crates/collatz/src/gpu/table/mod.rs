@@ -303,7 +303,8 @@ impl DeviceTable {
     /// [`crate::table::sieve_size`] computes the same number.
     ///
     /// # Errors
-    /// The device fails or finds a wrong number of residues, or `bits` is not from 8 to 37.
+    /// The device fails, lacks memory or finds a wrong number of residues; or `bits` is not from 8
+    /// to 37.
     pub fn sieve_size(&mut self, bits: u32) -> Result<u64, CollatzError> {
         bounded("the bits of the sieve", bits, LEAST_SIEVE_BITS, MOST_SIEVE_BITS)?;
         let from = bits.saturating_sub(GROWN);

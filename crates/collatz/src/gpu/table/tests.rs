@@ -21,7 +21,7 @@ const SEED: u64 = 20_261_123;
 /// test.
 const EVERY: u64 = 1 << 8;
 
-/// Limits with which all parts are processed on the device, in several lists and launches.
+/// Limits with which all blocks are processed on the device, in several lists and launches.
 const FEW: TableLimits = TableLimits { residues: 1 << 13, left: 1 << 10, numbers: 0 };
 
 fn check(options: TableOptions, limits: TableLimits, regions: &[Region]) -> Vec<Verified> {

@@ -1,10 +1,10 @@
 //! A directory of units, with one file per unit; each file is complete or absent.
 //!
 //! A file is written next to its final place, flushed to disk, and then moved there. A sound file
-//! is never replaced. A file that is not sound is renamed to `….bad`. The only files removed are
-//! unfinished files and locks of killed processes, which are recognised by the form of their names.
-//! So a file holds a whole unit at every moment, even after a power cut. Symbolic links are not
-//! followed. If the directory disappears, the next unit creates it again.
+//! is never replaced. A file that is not sound is renamed to `….bad`. A process removes only its
+//! own unfinished files and locks, and those of killed processes, which it recognises by the form
+//! of their names. So a file holds a whole unit at every moment, even after a power cut. Symbolic
+//! links are not followed. If the directory disappears, the next unit creates it again.
 
 #[cfg(test)]
 mod tests;
