@@ -65,8 +65,8 @@ pub fn path(n: &BigUint, watch: &dyn Watch) -> Option<Path> {
 ///
 /// The watch receives the number of bits by which the number has become shorter. A random number of
 /// b bits takes about 4.8·b steps of T. The cost is O(M(b)·log b), where M(b) is the cost of a
-/// product of two numbers of b bits. Below 2^13 bits, the cost is one pass over the number per
-/// about 50 steps.
+/// product of two numbers of b bits. Below 2^13 bits, the cost is one pass over the number for
+/// every 50 steps or so.
 #[must_use]
 pub fn path_by(n: &BigUint, multiplier: &dyn Multiplier, watch: &dyn Watch) -> Option<Path> {
     path_with(n, Blocks { multiplier, leaf: LEAF, watch }, LONG)
@@ -106,7 +106,7 @@ impl Told<'_> {
     }
 }
 
-/// Returns the path of a number like [`path`], computed step by step, as an oracle for tests.
+/// Like [`path`], but computes the path step by step, as an oracle for tests.
 #[must_use]
 pub fn plain_path(n: &BigUint) -> Option<Path> {
     (*n != BigUint::ZERO).then(|| {

@@ -3,13 +3,15 @@
 //! A layout depends only on the range and the size of the units, so that unit i is the same on all
 //! machines.
 //!
-//! * [0, 2^N) is divided into residue classes: with units of 2^m numbers there are 2^(N−m) units,
-//!   and unit i is the class n ≡ i mod 2^(N−m). A class alone proves a statement only on the
-//!   assumption that all smaller numbers reach 1. All classes together contain every n below 2^N.
+//! * [0, 2^N) is divided into residue classes: with units of 2^m numbers, m ≤ N, there are 2^(N−m)
+//!   units, and unit i is the class n ≡ i mod 2^(N−m). For m > N, the whole range is one unit. A
+//!   class alone proves a statement only on the assumption that all smaller numbers reach 1. All
+//!   classes together contain every n below 2^N.
 //! * Any other [A, B) is divided into the windows [H·2^m, (H+1)·2^m) that it contains, in ascending
 //!   order. The remainders at its two ends are divided into aligned intervals. Their lengths are
 //!   powers of two, as large as possible, and at least 2^20 (or 2^m if that is smaller). Shorter
-//!   remainders are one interval each. So a range has at most (B − A)/2^m + 2·(m − 20) + 4 units.
+//!   remainders are one interval each. So a range has at most (B − A)/2^m + 2·max(m − 20, 0) + 4
+//!   units.
 
 use warpint_files::ErrorKind;
 

@@ -16,8 +16,8 @@
 //! * The stream of SplitMix64 from s: x_j = mix(s + j·0x9e3779b97f4a7c15), j = 0, 1, …
 //! * Number i of the sample, i = 0 … 2^20 − 1, is n_k with k = (2^64·x_2i + x_(2i+1)) mod c.
 //!
-//! The computation takes about 20 ms of computing time for numbers below 2^71, and more near 2^127,
-//! where values need more than 128 bits.
+//! The checksum of a region takes about 20 ms of CPU time for numbers below 2^71, and more near
+//! 2^127, where values need more than 128 bits.
 
 use num_bigint::BigUint;
 use rayon::prelude::*;

@@ -79,8 +79,8 @@ impl Step {
 pub struct Tally {
     /// The number of nodes at the last level of the tree.
     pub nodes: u128,
-    /// The count of numbers walked. These are the numbers of the nodes of the last level that
-    /// neither a look-ahead vector nor the rule of residues modulo 9 excludes.
+    /// The count of numbers walked. A number of a node of the last level is walked unless a
+    /// look-ahead vector or the rule of residues modulo 9 excludes the number.
     pub walked: u64,
     /// The sum, modulo 2^64, of the odd steps of all walked numbers. The odd steps of a number are
     /// counted until its walk ends.
@@ -121,8 +121,9 @@ pub struct Task<'a> {
     /// The tree to walk.
     pub tree: &'a Tree,
     /// The challenged nodes of the last level, given by their low bits and possibly repeated. The
-    /// tally must have the contribution of each of these nodes. A device must not receive the low
-    /// bits before it has walked the numbers of the node.
+    /// tally must have the contribution of each of these nodes. A device must not receive all low
+    /// bits of a node before it has walked the numbers of that node; [`crate::evidence`] describes
+    /// an exception.
     pub challenges: &'a [u128],
     /// The highest value known from other trees. The tally need not contain the highest value of
     /// this tree unless that value exceeds the known one.
@@ -140,8 +141,8 @@ impl<'a> Task<'a> {
 
 /// An engine that walks the trees of the sieve, on the CPU or on a device.
 pub trait Backend: Send {
-    /// Walks the numbers of a tree that the tree's rules do not exclude, and returns their totals.
-    /// Returns `None` if the watch stopped the work.
+    /// Walks the numbers of a tree, except the numbers that the tree's rules exclude, and returns
+    /// the totals. Returns `None` if the watch stopped the work.
     ///
     /// # Errors
     /// The device fails, lacks memory or cannot compile a kernel, or its results contradict the

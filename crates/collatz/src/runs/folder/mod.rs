@@ -128,7 +128,7 @@ impl Folder {
     /// Opens the directory at a path, which must exist.
     ///
     /// # Errors
-    /// The path does not exist or is not a directory.
+    /// The path does not exist, cannot be examined, or is not a directory.
     pub fn existing(path: &Path) -> Result<Self, FolderError> {
         match fs::metadata(path) {
             Ok(found) if found.is_dir() => Ok(Self::at(path)),
