@@ -157,8 +157,8 @@ impl Plan {
         self.operands.iter().find(|source| !self.is_single(source))
     }
 
-    /// Reads the number of an operand with a single number that is combined with each number of the
-    /// other operands. Returns `None` for other operands.
+    /// If the operand has a single number, which is combined with each number of the other
+    /// operands, reads and returns this number. Otherwise returns `None`.
     fn single(&self, source: &Source) -> Result<Option<Arc<UintBatch>>, BatchError> {
         if !self.is_single(source) {
             return Ok(None);

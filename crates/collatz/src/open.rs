@@ -24,7 +24,8 @@ pub enum Places {
     Devices(Vec<DeviceId>),
 }
 
-/// Verifiers that are ready for use, and the size of units of work that suits them.
+/// Verifiers that are ready for use, and a size of units of work that is suitable for the
+/// verifiers.
 pub struct Opened {
     /// The verifiers: one for the CPU, or one per device.
     pub verifiers: Vec<Box<dyn Verifier>>,

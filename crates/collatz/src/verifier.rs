@@ -109,8 +109,8 @@ pub trait Verifier: Send {
     /// checksum changes.
     fn version(&self) -> u32;
 
-    /// Returns the parameters of the method on which its checksum depends, as text without spaces,
-    /// such as `s=auto,d=12,words=auto`.
+    /// Returns the parameters on which the method's checksum depends, as text without spaces, such
+    /// as `s=auto,d=12,words=auto`.
     fn parameters(&self) -> String;
 
     /// Returns the name of the CPU or device that computes: `cpu`, `cuda:0`.

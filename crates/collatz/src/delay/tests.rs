@@ -111,7 +111,8 @@ fn delays_below_2_to_24_are_those_of_memory() {
     assert_eq!(differs, None);
 }
 
-/// An engine whose second field is the largest count of numbers that it agrees to survey at once.
+/// An engine that refuses to survey more than a given count of numbers at once. The count is the
+/// second field.
 struct Few(Host, u64);
 
 impl Delays for Few {

@@ -90,11 +90,11 @@ impl Asked {
     }
 }
 
-/// Splits a range of indices into the groups that contain challenges and the ranges before, between
-/// and after these groups. Returns the groups and ranges in ascending order, each with its number
-/// of challenges. A group begins at `range.start` plus a multiple of [`GROUP`] and has [`GROUP`]
-/// indices, or fewer at the end of the range. `challenged` contains the challenged indices of the
-/// range, ascending.
+/// Splits a range of indices into groups, which contain challenges, and the ranges before, between
+/// and after these groups, which contain none. Returns the groups and ranges in ascending order,
+/// each with its number of challenges. A group begins at `range.start` plus a multiple of [`GROUP`]
+/// and has [`GROUP`] indices, or fewer at the end of the range. `challenged` contains the
+/// challenged indices of the range, ascending.
 pub(crate) fn split(range: Range<u128>, challenged: &[u128]) -> Vec<(Range<u128>, usize)> {
     let (mut parts, mut at, mut rest) = (vec![], range.start, challenged);
     while let Some(&index) = rest.first() {

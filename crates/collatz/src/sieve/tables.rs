@@ -48,8 +48,8 @@ impl Tables {
         }
     }
 
-    /// Returns whether the tables belong to the given tree. They also belong to it if it differs
-    /// only in the root from the tree for which they were computed.
+    /// Returns whether the tables are valid for `tree`: it must equal the tree for which the tables
+    /// were computed, except for the root.
     pub(crate) fn suit(&self, tree: &Tree) -> bool {
         self.of == without_root(tree)
     }
