@@ -112,8 +112,8 @@ impl Device {
         Ok(Program { device: self.clone(), id: self.0.load(source)?, title: source.title() })
     }
 
-    /// Does the same as [`Self::program`] for several sources, in parallel on all cores. The
-    /// programs are in the order of the sources.
+    /// Does the same as [`Self::program`] for several sources, in parallel in rayon's current
+    /// thread pool. The programs are in the order of the sources.
     pub fn programs(&self, sources: &[Source]) -> Result<Vec<Program>, DeviceError> {
         sources.par_iter().map(|source| self.program(source)).collect()
     }
@@ -396,7 +396,7 @@ pub trait Backend: Send + Sync {
     /// Submits all launches of a graph once.
     ///
     /// # Safety
-    /// The conditions of [`Self::launch`] hold for each of its launches.
+    /// The conditions of [`Self::launch`] hold for each launch of the graph.
     unsafe fn launch_graph(&self, graph: u64) -> Result<(), DeviceError>;
     /// Frees a graph, after its last launch has ended.
     fn free_graph(&self, graph: u64);

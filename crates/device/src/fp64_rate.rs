@@ -46,7 +46,7 @@ impl Fp64Rate {
 /// second.
 ///
 /// # Errors
-/// No compiler was found, or the device fails.
+/// No compiler was found, the kernels cannot be compiled, or the device fails.
 pub fn fp64_rate(device: &Device) -> Result<Fp64Rate, DeviceError> {
     for_at_least(device, LONG_ENOUGH)
 }

@@ -17,7 +17,7 @@ impl Device {
     ///
     /// # Errors
     /// [`DeviceError::NoDevice`]: the device does not exist. The message says in one line what is
-    /// missing.
+    /// missing. Other errors: the driver cannot open the device.
     pub fn cuda(index: u32) -> Result<Self, DeviceError> {
         cuda::open(index)
     }
@@ -27,7 +27,8 @@ impl Device {
     ///
     /// # Errors
     /// [`DeviceError::NoDevice`]: the device does not exist. The message says in one line what is
-    /// missing. [`DeviceError::NoCompiler`]: the simulator finds no C++ compiler.
+    /// missing. [`DeviceError::NoCompiler`]: the simulator finds no C++ compiler. Other errors: the
+    /// driver cannot open the device.
     pub fn open(name: &str) -> Result<Self, DeviceError> {
         #[cfg(feature = "sim")]
         if name == "sim" {

@@ -40,7 +40,7 @@ pub struct SensorExtremes {
     /// The range of the power drawn by the whole board, in W.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub power_watts: Option<SensorRange>,
-    /// All reasons for throttling that some reading reported, in words such as `power cap`.
+    /// All reasons for throttling that at least one reading reported, in words such as `power cap`.
     pub throttled_by: Vec<String>,
 }
 

@@ -68,7 +68,7 @@
 //! }
 //! ```
 //!
-//! A million products of numbers of 1,024 bits, on all cores. For a GPU, use
+//! A million products of numbers of 1,024 bits, on all logical CPUs. For a GPU, use
 //! `Executor::on(Device::open("cuda")?)` instead of `Executor::cpu()`:
 //!
 //! ```

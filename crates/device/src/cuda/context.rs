@@ -58,7 +58,7 @@ impl Context {
 
     /// Waits until the stream has done all submitted work: polls for the time [`AWAKE`], then
     /// sleeps. It does not use the driver's call that waits for a stream, because that call keeps a
-    /// core of the host busy.
+    /// logical CPU of the host busy.
     ///
     /// Several threads may wait at the same time, with the same event. If another thread records
     /// the event again, this thread waits for more work than requested, never for less.

@@ -79,7 +79,8 @@ impl Nvrtc {
     /// device.
     ///
     /// # Errors
-    /// [`DeviceError::Compile`] with the compiler's log.
+    /// [`DeviceError::Compile`] with the compiler's log; [`DeviceError::NoCompiler`] if the file
+    /// with the compiler's built-in functions is missing.
     pub fn compile(&self, source: &Source, architecture: u32) -> Result<Compiled, DeviceError> {
         self.library.compile(source, &options(source, architecture))
     }

@@ -10,8 +10,8 @@ use crate::{Arg, Buffer, Device, DeviceError, Kernel, Launch, Source, common};
 /// The measured rate of one kind of field operations on operands in registers.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct InRegisters {
-    /// The number of operations per clock cycle of one multiprocessor: the median over all
-    /// multiprocessors.
+    /// The number of operations that one multiprocessor performs per clock cycle: the median over
+    /// all multiprocessors.
     pub per_clock: f64,
     /// The number of operations per second on the whole device.
     pub per_second: f64,

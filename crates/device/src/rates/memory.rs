@@ -38,7 +38,7 @@ pub(super) fn source() -> Source {
 /// second-level cache of large GPUs, and others do not.
 ///
 /// # Errors
-/// No compiler was found, the device fails, or a result is wrong.
+/// No compiler was found, a kernel cannot be compiled, the device fails, or a result is wrong.
 pub fn copies(device: &Device, effort: Effort) -> Result<Vec<CopyRate>, DeviceError> {
     match effort {
         Effort::Whole => {

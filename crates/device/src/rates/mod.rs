@@ -52,7 +52,7 @@ pub enum Effort {
 /// Measures all rates of a device.
 ///
 /// # Errors
-/// No compiler was found, the device fails, or a result is wrong.
+/// No compiler was found, a kernel cannot be compiled, the device fails, or a result is wrong.
 pub fn rates(device: &Device, effort: Effort) -> Result<Rates, DeviceError> {
     let radices = [16, 32];
     let transforms: Result<_, _> =

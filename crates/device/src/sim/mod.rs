@@ -65,7 +65,7 @@ impl Device {
     /// Opens a simulator with the default [`SimOptions`].
     ///
     /// # Errors
-    /// There is no C++ compiler.
+    /// No C++ compiler was found, or the compiler that `WARPINT_CXX` or `CXX` names does not run.
     pub fn simulator() -> Result<Self, DeviceError> {
         Self::simulator_with(&SimOptions::default())
     }
@@ -91,7 +91,8 @@ impl Device {
     /// Opens a simulator with these options.
     ///
     /// # Errors
-    /// There is no C++ compiler, or the record cannot be written.
+    /// No C++ compiler was found, the compiler that `WARPINT_CXX` or `CXX` names does not run, or
+    /// the record cannot be written.
     pub fn simulator_with(options: &SimOptions) -> Result<Self, DeviceError> {
         Ok(Self::new(Arc::new(Simulator::new(options)?)))
     }

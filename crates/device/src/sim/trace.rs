@@ -1,8 +1,9 @@
 //! Writes a record of all operations on a simulator. `sim/replay.cpp` repeats them.
 //!
 //! `trace.bin`: the eight bytes `WPSIM001`, then records of little-endian 64-bit words. The first
-//! word of a record is its kind. A sequence of bytes is preceded by its length. A place is a
-//! position in memory: the number of an allocation and an offset in bytes.
+//! word of a record is its kind. Names and uploaded or downloaded bytes are preceded by a word
+//! with their length, and are not padded. A place is a position in memory, in two words: the number
+//! of an allocation and an offset in bytes.
 //!
 //! | kind | words |
 //! |---|---|
@@ -13,7 +14,7 @@
 //! | 6 clear | place, bytes |
 //! | 7 launch | program, name, grid (3), block (3), shared bytes, number of arguments, arguments; each argument: letter of its type, then its bits, or allocation (0 for null) and offset |
 //!
-//! `programs/N/`: the sources of program N.
+//! `programs/N/`: the sources and the constants of program N, as [`Unit::record`] writes them.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};

@@ -149,8 +149,8 @@ impl TuningStore {
     }
 
     /// Returns the timing stored under a key. Returns `None` as the value if no timing is stored. A
-    /// file that is corrupt, larger than 16 MiB, or not a regular file is renamed, and the result
-    /// contains a warning.
+    /// file that is corrupt, larger than 16 MiB, or not a regular file counts as empty. It is
+    /// renamed if possible, and the result contains a warning that says whether it was renamed.
     ///
     /// # Errors
     /// The file cannot be read, or is a directory. A missing file is not an error.
@@ -161,10 +161,11 @@ impl TuningStore {
     }
 
     /// Returns a map from subject to timing, with all timings of a device that this version of the
-    /// program has stored. The timing of each subject is the one that [`Self::get`] returns.
+    /// program has stored. The timing of each subject is the one that [`Self::get`] returns. An
+    /// unusable file is treated as by [`Self::get`].
     ///
     /// # Errors
-    /// The file cannot be read. A missing file is not an error.
+    /// The errors of [`Self::get`].
     pub fn all(&self, info: &DeviceInfo) -> Result<Warned<HashMap<String, Tuning>>, TuningError> {
         let Warned { value, warning } = self.content()?;
         let of_device = |entry: &Value| {
@@ -188,10 +189,10 @@ impl TuningStore {
     }
 
     /// Stores a timing, which replaces an earlier timing with the same key. Entries with other keys
-    /// are preserved. A corrupt file is renamed, and the result contains a warning.
+    /// are preserved. An unusable file is treated as by [`Self::get`], and is then replaced.
     ///
     /// # Errors
-    /// The file cannot be read or written.
+    /// The file cannot be read or written, or another process holds the lock for 10 seconds.
     pub fn put(&self, key: &TuningKey, tuning: &Tuning) -> Result<Warned<()>, TuningError> {
         let _lock = self.lock().map_err(|e| self.error("write", e))?;
         let (mut content, warning) = self.read_or_set_aside()?;
@@ -240,8 +241,8 @@ impl TuningStore {
         })
     }
 
-    /// Returns the contents of the file, and a warning if the file is corrupt. A corrupt file is
-    /// renamed and counts as empty. The caller must hold the lock.
+    /// Returns the contents of the file, and a warning if the file is corrupt. A corrupt file
+    /// counts as empty, and is renamed if possible. The caller must hold the lock.
     fn read_or_set_aside(&self) -> Result<(Map<String, Value>, Option<String>), TuningError> {
         match self.read()? {
             Content::Sound(content) => Ok((content, None)),

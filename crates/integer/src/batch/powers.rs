@@ -130,7 +130,8 @@ impl UintBatch {
     /// is then used for all results.
     ///
     /// # Errors
-    /// The errors common to all operations: see [`UintBatch`].
+    /// The errors common to all operations (see [`UintBatch`]); on a device also the errors of
+    /// [`Self::mul`].
     pub fn mul_mod(&self, b: &Self, m: &Self) -> Result<Flagged<Self>, IntegerError> {
         self.modular(Modular::Product, b, m)
     }

@@ -163,7 +163,8 @@ impl UintBatch {
     /// 2^width(a). b must not be wider than a, and the count of b must be 1 or the count of a.
     ///
     /// # Errors
-    /// The errors common to all operations: see [`UintBatch`].
+    /// The errors common to all operations (see [`UintBatch`]); [`IntegerError::Output`] if b is
+    /// wider than a, or if a is a single number and b is not.
     pub fn add_assign(&mut self, b: &Self) -> Result<Flags, IntegerError> {
         sum_assign(Sum::Add, self, b)
     }
@@ -172,7 +173,8 @@ impl UintBatch {
     /// operation. b must not be wider than a, and the count of b must be 1 or the count of a.
     ///
     /// # Errors
-    /// The errors common to all operations: see [`UintBatch`].
+    /// The errors common to all operations (see [`UintBatch`]); [`IntegerError::Output`] if b is
+    /// wider than a, or if a is a single number and b is not.
     pub fn sub_assign(&mut self, b: &Self) -> Result<Flags, IntegerError> {
         sum_assign(Sum::Subtract, self, b)
     }

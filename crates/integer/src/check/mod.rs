@@ -28,7 +28,7 @@
 //! can make a right result fail, but it does not raise the probability that a wrong result passes.
 //!
 //! Cost: computing a number modulo M reads each of its limbs once and takes about four instructions
-//! per 64 bits. All cores are used.
+//! per 64 bits. The work is distributed over the threads of rayon's current pool.
 
 #[cfg(test)]
 mod costs;

@@ -145,8 +145,8 @@ impl Gpu {
     /// before the device has finished.
     ///
     /// # Errors
-    /// A buffer is too short, the device fails, the kernel cannot be compiled, or no method
-    /// supports numbers of these lengths.
+    /// A buffer is too short or not aligned, the device fails, the kernel cannot be compiled, or
+    /// no method supports numbers of these lengths.
     pub fn multiply<'a>(
         &self,
         part: Part,

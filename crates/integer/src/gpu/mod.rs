@@ -45,7 +45,8 @@ pub use crate::operation::{Part, Sum};
 /// `limbs` limbs of 32 bits, the lowest first, and are stored one after the other.
 #[derive(Debug, Clone, Copy)]
 pub struct Operand<'a> {
-    /// The limbs: limb j of number i is at `i·limbs + j`.
+    /// The limbs: limb j of number i is at `i·limbs + j`. Their address must be a multiple of 16
+    /// bytes if 4 divides `limbs`, and of 8 bytes if `limbs` is any other even number.
     pub data: View<'a, u32>,
     /// The number of limbs per number.
     pub limbs: usize,
@@ -56,7 +57,8 @@ pub struct Operand<'a> {
 /// Memory for results of `limbs` limbs each, stored one after the other.
 #[derive(Debug, Clone, Copy)]
 pub struct Results<'a> {
-    /// The limbs: limb j of number i is at `i·limbs + j`.
+    /// The limbs: limb j of number i is at `i·limbs + j`. Their address must be aligned like that
+    /// of [`Operand::data`].
     pub data: Cells<'a, u32>,
     /// The number of limbs per number, at least one.
     pub limbs: usize,

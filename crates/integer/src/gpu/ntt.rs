@@ -30,8 +30,8 @@ pub struct Ntt {
 const HOLDS: usize = 16;
 
 /// The possible lengths of transforms, the shorter ones first. A pair consists of log2 of the
-/// number of points of the head, and the share r of the tail. r = 0 means that there is no tail.
-/// Otherwise the tail has 1/2^r of the points of the head. The lengths are 2^k, 5/4·2^k and 3/2·2^k
+/// number of points of the head, and a number r. r = 0 means that there is no tail. For r > 0 the
+/// tail has 1/2^r as many points as the head. The lengths are 2^k, 5/4·2^k and 3/2·2^k
 /// points. The largest length is 2^13 points, the limit of a block's shared memory and threads.
 #[rustfmt::skip]
 const LENGTHS: [(u32, u32); 16] = [

@@ -85,8 +85,8 @@ impl Gpu {
     /// operand may be the memory of `out` ([`Results::operand`]). Cost: one pass over memory.
     ///
     /// # Errors
-    /// A buffer is too short, `out` has fewer limbs than an operand, the device fails, or the
-    /// kernel cannot be compiled.
+    /// A buffer is too short or not aligned, `out` has fewer limbs than an operand, the device
+    /// fails, or the kernel cannot be compiled.
     pub fn add(
         &self,
         sum: Sum,

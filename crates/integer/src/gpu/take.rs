@@ -43,7 +43,7 @@ impl Gpu {
     /// Asynchronous: returns before the device has finished.
     ///
     /// # Errors
-    /// A buffer is too short, the device fails, or the kernel cannot be compiled.
+    /// A buffer is too short or not aligned, the device fails, or the kernel cannot be compiled.
     pub(crate) fn take(
         &self,
         table: Operand<'_>,

@@ -67,8 +67,8 @@ impl ProductTimer {
         Ok(Self { factors: Factors { gpu: gpu.clone(), a, b }, out, effort })
     }
 
-    /// Compiles the kernels of `steps`, in parallel on all cores. Ignores failures, which
-    /// [`Self::time`] reports later.
+    /// Compiles the kernels of `steps`, in parallel in rayon's current thread pool. Ignores
+    /// failures, which [`Self::time`] reports later.
     pub fn compile(&self, steps: &[Step]) {
         let submit = |step: &Step| {
             let mut out = self.factors.gpu.device().alloc(2 * step.last)?;

@@ -12,8 +12,8 @@ use crate::{Executor, IntegerError, TextProblem, UintBatch, Width};
 
 impl UintBatch {
     /// Reads numbers from their hexadecimal digits and returns their batch. The digits of a text
-    /// are in lower or upper case, the highest first, with any number of leading zeros. Uses all
-    /// threads of the executor, or all cores if the executor is a device.
+    /// are in lower or upper case, the highest first, with any number of leading zeros. Uses the
+    /// threads of the executor, or of rayon's current pool if the executor is a device.
     ///
     /// # Errors
     /// [`IntegerError::Text`] for the first text that is not a number or whose number has more bits
@@ -29,9 +29,9 @@ impl UintBatch {
     }
 
     /// Reads numbers from their decimal digits and returns their batch. The digits of a text begin
-    /// with the highest, after any number of leading zeros. Uses all threads of the executor, or
-    /// all cores if the executor is a device. A long number of n digits takes about log n times as
-    /// long as a product of two numbers of n/2 digits.
+    /// with the highest, after any number of leading zeros. Uses the threads of the executor, or
+    /// of rayon's current pool if the executor is a device. A long number of n digits takes about
+    /// log n times as long as a product of two numbers of n/2 digits.
     ///
     /// # Errors
     /// The errors of [`Self::from_hex`].
@@ -56,9 +56,9 @@ impl UintBatch {
     }
 
     /// Returns the decimal digits of each number, the highest first, without leading zeros: `0` for
-    /// zero. Uses all threads of the executor, or all cores if the executor is a device. A long
-    /// number of n digits takes about log n times as long as a division by a number of n/2 digits.
-    /// On a device, waits for the operations submitted before.
+    /// zero. Uses the threads of the executor, or of rayon's current pool if the executor is a
+    /// device. A long number of n digits takes about log n times as long as a division by a number
+    /// of n/2 digits. On a device, waits for the operations submitted before.
     ///
     /// # Errors
     /// [`IntegerError::Device`] for errors of the device.

@@ -154,8 +154,8 @@ impl Modulus {
     /// reads the exponent, for which it waits for the device. Up to 16 odd powers of each number
     /// are stored. If [`Modulus::by`] selected reciprocals, powers are also computed in this way on
     /// the CPU and for shorter moduli. In all other cases the method is that of
-    /// [`UintBatch::pow_mod`], which on the CPU precomputes data of a common modulus once per core
-    /// (Montgomery 1985).
+    /// [`UintBatch::pow_mod`], which on the CPU precomputes data of a common modulus once for many
+    /// numbers (Montgomery 1985).
     ///
     /// # Errors
     /// The errors of [`Self::mul`].

@@ -138,8 +138,8 @@ impl Gpu {
     /// division).
     ///
     /// # Errors
-    /// A buffer is too short, the device fails, the kernel cannot be compiled, or no method
-    /// supports numbers of these lengths.
+    /// A buffer is too short or not aligned, the device fails, the kernel cannot be compiled, or
+    /// no method supports numbers of these lengths.
     pub fn divide(
         &self,
         u: Operand<'_>,

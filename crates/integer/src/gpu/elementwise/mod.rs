@@ -28,7 +28,7 @@ impl Gpu {
     /// Computes `out_i = −a_i mod 2^(32·out.limbs)`.
     ///
     /// # Errors
-    /// A buffer is too short, the device fails, or the kernel cannot be compiled.
+    /// A buffer is too short or not aligned, the device fails, or the kernel cannot be compiled.
     pub fn negate(
         &self,
         a: Operand<'_>,
@@ -45,7 +45,7 @@ impl Gpu {
     /// limbs from the highest down to the first difference.
     ///
     /// # Errors
-    /// A buffer is too short, the device fails, or the kernel cannot be compiled.
+    /// A buffer is too short or not aligned, the device fails, or the kernel cannot be compiled.
     pub fn compare(
         &self,
         a: Operand<'_>,
@@ -77,7 +77,7 @@ impl Gpu {
     /// limbs as the longer operand.
     ///
     /// # Errors
-    /// A buffer is too short, the device fails, or the kernel cannot be compiled.
+    /// A buffer is too short or not aligned, the device fails, or the kernel cannot be compiled.
     pub fn extreme<'a>(
         &self,
         extreme: Extreme,
@@ -99,7 +99,7 @@ impl Gpu {
     /// highest down to the first that is not 0.
     ///
     /// # Errors
-    /// A buffer is too short, the device fails, or the kernel cannot be compiled.
+    /// A buffer is too short or not aligned, the device fails, or the kernel cannot be compiled.
     pub fn bit_lengths(
         &self,
         a: Operand<'_>,
@@ -116,7 +116,7 @@ impl Gpu {
     /// Computes `out_i` = `a_i` AND, OR or XOR `b_i`.
     ///
     /// # Errors
-    /// A buffer is too short, the device fails, or the kernel cannot be compiled.
+    /// A buffer is too short or not aligned, the device fails, or the kernel cannot be compiled.
     pub fn bitwise(
         &self,
         operation: Bitwise,
@@ -140,7 +140,7 @@ impl Gpu {
     /// Computes `out_i` = 2^(32·`out.limbs`) − 1 − `a_i`: all bits of `a_i` inverted.
     ///
     /// # Errors
-    /// A buffer is too short, the device fails, or the kernel cannot be compiled.
+    /// A buffer is too short or not aligned, the device fails, or the kernel cannot be compiled.
     pub fn not(&self, a: Operand<'_>, count: usize, out: Results<'_>) -> Result<(), DeviceError> {
         fits(count, &[a], out)?;
         let shape = GroupShape::new(Kernel::Bitwise, &[a.limbs, out.limbs]);
@@ -156,7 +156,7 @@ impl Gpu {
     /// `a_i`, otherwise 0. Results must not alias operands.
     ///
     /// # Errors
-    /// A buffer is too short, the device fails, or the kernel cannot be compiled.
+    /// A buffer is too short or not aligned, the device fails, or the kernel cannot be compiled.
     pub fn resize(
         &self,
         a: Operand<'_>,
@@ -188,7 +188,7 @@ impl Gpu {
     /// are reduced modulo 2^(32·`out.limbs`).
     ///
     /// # Errors
-    /// A buffer is too short, the device fails, or the kernel cannot be compiled.
+    /// A buffer is too short or not aligned, the device fails, or the kernel cannot be compiled.
     pub(super) fn select(
         &self,
         a: Operand<'_>,
@@ -240,7 +240,7 @@ impl Gpu {
     /// 2^(32·`out.limbs`). Results must not alias operands.
     ///
     /// # Errors
-    /// A buffer is too short, the device fails, or the kernel cannot be compiled.
+    /// A buffer is too short or not aligned, the device fails, or the kernel cannot be compiled.
     pub fn shift(
         &self,
         shift: Shift,
@@ -263,7 +263,7 @@ impl Gpu {
     /// two limbs more than a, or one more if w < 2^32. Results must not alias operands.
     ///
     /// # Errors
-    /// A buffer is too short, the device fails, or the kernel cannot be compiled.
+    /// A buffer is too short or not aligned, the device fails, or the kernel cannot be compiled.
     pub fn multiply_by_word(
         &self,
         a: Operand<'_>,
@@ -284,7 +284,7 @@ impl Gpu {
     /// 0 ≤ `u_i` − `p_i` < 4·`m_i`. Results have as many limbs as m and must not alias operands.
     ///
     /// # Errors
-    /// A buffer is too short, the device fails, or the kernel cannot be compiled.
+    /// A buffer is too short or not aligned, the device fails, or the kernel cannot be compiled.
     pub(crate) fn reduce(
         &self,
         u: Operand<'_>,

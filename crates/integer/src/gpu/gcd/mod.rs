@@ -78,8 +78,8 @@ impl Gpu {
     /// results. Asynchronous: returns before the device has finished.
     ///
     /// # Errors
-    /// A buffer is too short, the device fails, the kernel cannot be compiled, or no method
-    /// supports numbers of these lengths.
+    /// A buffer is too short or not aligned, the device fails, the kernel cannot be compiled, or
+    /// no method supports numbers of these lengths.
     pub fn gcd<'a>(
         &self,
         a: Operand<'_>,

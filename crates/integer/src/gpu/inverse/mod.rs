@@ -154,8 +154,8 @@ impl Gpu {
     /// computed for every number of the batch. Waits for the device.
     ///
     /// # Errors
-    /// A buffer is too short, the device fails, the kernel cannot be compiled, or no method
-    /// supports numbers of these lengths.
+    /// A buffer is too short or not aligned, the device fails, the kernel cannot be compiled, or
+    /// no method supports numbers of these lengths.
     pub fn inverse(
         &self,
         a: Operand<'_>,
@@ -225,8 +225,8 @@ impl Gpu {
     /// numbers of the larger width per pair.
     ///
     /// # Errors
-    /// A buffer is too short, the device fails, the kernel cannot be compiled, or no method
-    /// supports numbers of these lengths.
+    /// A buffer is too short or not aligned, the device fails, the kernel cannot be compiled, or
+    /// no method supports numbers of these lengths.
     pub fn gcd_ext(
         &self,
         a: Operand<'_>,

@@ -111,8 +111,8 @@ impl Gpu {
     /// limbs, the probability is about n/2^32.
     ///
     /// # Errors
-    /// A buffer is too short, the device fails, the kernel cannot be compiled, or no method
-    /// supports numbers of these lengths.
+    /// A buffer is too short or not aligned, the device fails, the kernel cannot be compiled, or
+    /// no method supports numbers of these lengths.
     pub fn power(
         &self,
         x: Operand<'_>,

@@ -101,8 +101,8 @@ impl Gpu {
     /// square (Zimmermann 1999, Karatsuba square root). The division waits for the device.
     ///
     /// # Errors
-    /// A buffer is too short, the device fails, a kernel cannot be compiled, or no method supports
-    /// numbers of these lengths.
+    /// A buffer is too short or not aligned, the device fails, a kernel cannot be compiled, or
+    /// no method supports numbers of these lengths.
     pub fn square_root(
         &self,
         a: Operand<'_>,

@@ -128,7 +128,7 @@ impl Ntt50 {
     /// # Errors
     /// `log2` is not from 1 to 24. The batch has no vector, or more than 2^32 points. There are no
     /// primes or more than 65,535 primes. The field of a prime has no root of unity of order
-    /// 2^log2. The device fails.
+    /// 2^log2. A kernel cannot be compiled. The device fails, or does not have enough memory.
     pub fn new(
         device: &Device,
         fields: &[F50],

@@ -30,7 +30,7 @@ impl GfnFft {
     /// Prepares the passes of this plan without their products by twiddles, for benchmarks.
     ///
     /// # Errors
-    /// The kernels of these passes do not compile.
+    /// The kernels of these passes do not compile, or the device fails.
     pub fn butterflies(&self) -> Result<Butterflies<'_>, GfnFftError> {
         let bare = |pass: &Pass| -> Result<Pass, GfnFftError> {
             let Pass { tile, launch, log_s, .. } = *pass;

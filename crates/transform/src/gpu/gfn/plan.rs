@@ -119,7 +119,7 @@ impl GfnFft {
     /// # Errors
     /// r^k + 1 is not a prime, or its field has no root of unity of order N. The radix r = 2^w ±
     /// 2^u has w below 56. The batch has no transform or more than 65,535 transforms, or N is above
-    /// 2^30. The device cannot compile the kernels, or does not have enough memory.
+    /// 2^30. A kernel cannot be compiled. The device fails, or does not have enough memory.
     pub fn new(device: &Device, form: Form, log2: u32, batch: usize) -> Result<Self, GfnFftError> {
         if !(LEAST_W..=64).contains(&form.w()) {
             return Err(GfnFftError::Radix(form));

@@ -120,8 +120,8 @@ impl SmallPrimes {
     ///
     /// # Errors
     /// r^k + 1 is not a prime, or its field has no root of unity of order 2N. `log2` is not from 1
-    /// to 24. The batch has no vector, or more than 2^32 elements. The device does not have enough
-    /// memory.
+    /// to 24. The batch has no vector, or more than 2^32 elements. There are too few small primes.
+    /// A kernel cannot be compiled. The device fails, or does not have enough memory.
     pub fn new(
         device: &Device,
         form: Form,
@@ -139,8 +139,9 @@ impl SmallPrimes {
     /// prime. The plan cannot compute transforms.
     ///
     /// # Errors
-    /// `log2` is not from 1 to 24. The batch has no vector, or more than 2^32 elements. The device
-    /// does not have enough memory.
+    /// `log2` is not from 1 to 24. The batch has no vector, or more than 2^32 elements. There are
+    /// too few small primes. A kernel cannot be compiled. The device fails, or does not have enough
+    /// memory.
     pub fn convolutions(
         device: &Device,
         form: Form,

@@ -51,8 +51,8 @@ impl RingTransform {
     /// fewest small primes whose product is at least 2·r^k, where r^k + 1 is the number of `form`.
     ///
     /// # Errors
-    /// [`Ntt50::new`] returns an error, there are too few small primes, or the device does not have
-    /// enough memory.
+    /// [`Ntt50::new`] returns an error, there are too few small primes, a kernel cannot be
+    /// compiled, the device fails, or it does not have enough memory.
     pub fn new(
         device: &Device,
         form: Form,
