@@ -21,15 +21,14 @@ enum Place {
 
 impl Executor {
     /// Returns an executor on the CPU that uses rayon's current thread pool. Unless the caller runs
-    /// in another pool, this is the global pool, by default with one thread per logical
-    /// CPU.
+    /// in another pool, this is the global pool, by default with one thread per logical CPU.
     #[must_use]
     pub fn cpu() -> Self {
         Self(Arc::new(Place::Host(None)))
     }
 
-    /// Returns an executor on the CPU with its own pool of `threads` threads; 0 means rayon's
-    /// default, which is one thread per logical CPU unless `RAYON_NUM_THREADS` is set.
+    /// Returns an executor on the CPU with its own pool of `threads` threads; 0 means one per
+    /// logical CPU.
     ///
     /// # Errors
     /// [`IntegerError::Threads`] if the threads cannot be started.

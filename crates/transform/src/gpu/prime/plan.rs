@@ -106,7 +106,7 @@ impl<const L: usize> PrimeFft<L> {
     ///
     /// # Errors
     /// The field has no root of unity of order 2^`log2`. The batch is empty, or has more than 2^31
-    /// elements. A kernel cannot be compiled. The device fails, or does not have enough memory.
+    /// elements. The device cannot compile the kernels, fails, or does not have enough memory.
     pub fn new(
         device: &Device,
         field: &PrimeField<L>,
