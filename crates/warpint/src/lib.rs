@@ -138,7 +138,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! The Collatz conjecture for all numbers below 2^30, on all cores. For a GPU, use
+//! The Collatz conjecture for all numbers below 2^30, on all logical CPUs. For a GPU, use
 //! `GpuSieve::new(&Device::open("cuda")?, Walker::default())` instead of `CpuSieve::default()`:
 //!
 //! ```
