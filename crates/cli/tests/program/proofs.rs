@@ -91,9 +91,15 @@ fn what_is_no_proof_ends_with_2() {
         assert!(ran.error().starts_with("some.proof is not a proof file: "), "{ran:?}");
         assert!(ran.error().contains(says), "{ran:?}");
     };
-    refused("the file does not exist");
+    let unreadable = |says: &str| {
+        let ran = verify(dir.path(), "");
+        assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""), "{ran:?}");
+        let says = format!("cannot read the proof file some.proof: {says}");
+        assert!(ran.error().contains(&says), "{ran:?}");
+    };
+    unreadable("the file does not exist");
     fs::create_dir(dir.path().join("some.proof")).unwrap();
-    refused("it is a directory");
+    unreadable("it is a directory");
     fs::remove_dir(dir.path().join("some.proof")).unwrap();
     write(dir.path(), 1009, Vec::clear);
     refused("line 1 must be PRP PROOF");
