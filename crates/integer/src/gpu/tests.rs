@@ -317,12 +317,12 @@ fn products_by_transform(gpu: &Gpu, (head, tail): (usize, usize)) {
     check_ntt(gpu, Part::Full, 2 * (head + tail - shorter), 2 * shorter, 3, 2);
 }
 
-/// Tests transforms of the shortest length, of the longest length, and of about a quarter of the
+/// Tests transforms of the shortest length, of the longest length, and of about an eighth of the
 /// lengths in between.
 #[test]
 fn products_by_transforms_of_some_lengths() {
     let (gpu, lengths) = (gpu(), super::ntt::lengths().collect::<Vec<_>>());
-    let some = lengths.iter().rev().step_by(4).chain(lengths.first());
+    let some = lengths.iter().rev().step_by(8).chain(lengths.first());
     some.for_each(|&length| products_by_transform(&gpu, length));
 }
 
