@@ -90,8 +90,8 @@ pub enum BatchError {
     Contradiction {
         /// The name of the operation.
         operation: &'static str,
-        /// The position of the first number with a wrong result, for example `a.txt: line 5`. It
-        /// refers to the operand that contains this number.
+        /// The position of the first number with a wrong result, for example `a.txt: line 5`, in the
+        /// first operand that has as many numbers as the job has results.
         number: String,
         /// The name of the device.
         device: String,
@@ -103,8 +103,8 @@ pub enum BatchError {
         seed: u64,
         /// The name of the operation.
         operation: &'static str,
-        /// The position of the number with the wrong result, for example `a.txt: line 5`. It refers
-        /// to the operand that contains this number.
+        /// The position of the number with the wrong result, for example `a.txt: line 5`, in the
+        /// first operand that has as many numbers as the job has results.
         number: String,
         /// A description of the error. If the written number differs from the recomputed number, it
         /// contains the position of the lowest 64-bit limb that differs, and both values of this

@@ -145,8 +145,8 @@ fn longest_exponent(length: usize) -> u32 {
     largest
 }
 
-/// Returns the source of every kernel that an engine with transform length `length` compiles by
-/// default, so that kernels can be compiled without a device. The constants that depend on the
+/// Returns the sources of all kernels that an engine of transform length `length` compiles by
+/// default. With these sources, kernels can be compiled without a device. The constants that depend on the
 /// exponent p are those for p = 1. `shared_memory_per_block` is the largest shared memory of a
 /// block, in bytes.
 #[must_use]

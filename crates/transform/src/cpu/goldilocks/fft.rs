@@ -116,8 +116,8 @@ impl Fft {
     }
 }
 
-/// The forward transform of `x`, as a [`Kernel`]. Only [`Fft::forward`] executes this kernel, so
-/// its long code is not inlined at every call of [`Fft::forward`].
+/// The forward transform of `x`, as a [`Kernel`]. Its long code is in
+/// [`Lanes::enter`], which is not inlined, and not at every call of [`Fft::forward`].
 struct Forward<'a, V> {
     fft: &'a Fft,
     x: &'a mut [V],
