@@ -11,6 +11,7 @@
 //! | [`limbs`] | sums of little-endian `u64` limbs, and products and quotients by a single limb |
 //! | [`montgomery`] | fields Z/pZ of any odd prime p of up to 4,096 bits |
 //! | [`primes`] | primality and smallest factors of machine words |
+//! | [`simd`] | instruction sets of the processor, and vectors of `f64` |
 
 pub mod dd;
 pub mod f50;
@@ -20,3 +21,4 @@ pub mod goldilocks;
 pub mod limbs;
 pub mod montgomery;
 pub mod primes;
+pub mod simd;

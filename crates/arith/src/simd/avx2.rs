@@ -1,0 +1,165 @@
+//! Vectors of four `f64` in the registers of AVX2 and FMA.
+//!
+//! All `unsafe` blocks without a comment of their own call instructions of [`Level::Avx2`]. Every
+//! method has a vector or a proof as argument, which exist only where the processor has them.
+
+use std::arch::x86_64::*;
+
+use super::{Cpu, F64s, Kernel, Level};
+
+const LANES: usize = 4;
+
+/// Four numbers of type `f64` in a register of 256 bits.
+#[derive(Debug, Clone, Copy)]
+#[repr(transparent)]
+pub struct Avx2F64s(__m256d);
+
+/// Proves that this processor has the instructions of [`Level::Avx2`].
+#[derive(Debug, Clone, Copy)]
+pub struct Avx2(());
+
+/// Calls an intrinsic of AVX2 or FMA.
+macro_rules! avx2 {
+    ($call:expr) => {
+        // SAFETY: the processor has the instructions; see the module's documentation.
+        unsafe { $call }
+    };
+}
+
+impl F64s for Avx2F64s {
+    const LANES: usize = LANES;
+    const LEVEL: Level = Level::Avx2;
+    type Instructions = Avx2;
+    type Mask = __m256d;
+
+    fn instructions() -> Option<Avx2> {
+        (Cpu::get().level >= Level::Avx2).then_some(Avx2(()))
+    }
+
+    fn enter<K: Kernel>(instructions: Avx2, kernel: K) -> K::Output {
+        #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt")]
+        fn inside<K: Kernel>(instructions: Avx2, kernel: K) -> K::Output {
+            kernel.run::<Avx2F64s>(instructions)
+        }
+        // SAFETY: `instructions` proves that the processor has them.
+        unsafe { inside(instructions, kernel) }
+    }
+
+    #[inline(always)]
+    fn splat(_: Avx2, x: f64) -> Self {
+        Self(avx2!(_mm256_set1_pd(x)))
+    }
+
+    #[inline(always)]
+    unsafe fn load(_: Avx2, from: *const f64) -> Self {
+        // SAFETY: the caller's promise, and the proof of the instructions.
+        Self(unsafe { _mm256_loadu_pd(from) })
+    }
+
+    #[inline(always)]
+    unsafe fn store(self, to: *mut f64) {
+        // SAFETY: the caller's promise, and the proof of the instructions.
+        unsafe { _mm256_storeu_pd(to, self.0) }
+    }
+
+    #[inline(always)]
+    fn add(self, b: Self) -> Self {
+        Self(avx2!(_mm256_add_pd(self.0, b.0)))
+    }
+
+    #[inline(always)]
+    fn sub(self, b: Self) -> Self {
+        Self(avx2!(_mm256_sub_pd(self.0, b.0)))
+    }
+
+    #[inline(always)]
+    fn mul(self, b: Self) -> Self {
+        Self(avx2!(_mm256_mul_pd(self.0, b.0)))
+    }
+
+    #[inline(always)]
+    fn mul_add(self, b: Self, c: Self) -> Self {
+        Self(avx2!(_mm256_fmadd_pd(self.0, b.0, c.0)))
+    }
+
+    #[inline(always)]
+    fn mul_sub(self, b: Self, c: Self) -> Self {
+        Self(avx2!(_mm256_fmsub_pd(self.0, b.0, c.0)))
+    }
+
+    #[inline(always)]
+    fn neg_mul_add(self, b: Self, c: Self) -> Self {
+        Self(avx2!(_mm256_fnmadd_pd(self.0, b.0, c.0)))
+    }
+
+    #[inline(always)]
+    fn neg(self) -> Self {
+        Self(avx2!(_mm256_xor_pd(self.0, _mm256_set1_pd(-0.0))))
+    }
+
+    #[inline(always)]
+    fn abs(self) -> Self {
+        Self(avx2!(_mm256_andnot_pd(_mm256_set1_pd(-0.0), self.0)))
+    }
+
+    #[inline(always)]
+    fn max(self, b: Self) -> Self {
+        Self(avx2!(_mm256_max_pd(self.0, b.0)))
+    }
+
+    #[inline(always)]
+    fn xor(self, b: Self) -> Self {
+        Self(avx2!(_mm256_xor_pd(self.0, b.0)))
+    }
+
+    #[inline(always)]
+    fn or(self, b: Self) -> Self {
+        Self(avx2!(_mm256_or_pd(self.0, b.0)))
+    }
+
+    #[inline(always)]
+    fn at_least(self, b: Self) -> __m256d {
+        avx2!(_mm256_cmp_pd::<_CMP_GE_OQ>(self.0, b.0))
+    }
+
+    #[inline(always)]
+    fn select(mask: __m256d, yes: Self, no: Self) -> Self {
+        Self(avx2!(_mm256_blendv_pd(no.0, yes.0, mask)))
+    }
+
+    #[inline(always)]
+    fn reverse(self) -> Self {
+        Self(avx2!(_mm256_permute4x64_pd::<0b00_01_10_11>(self.0)))
+    }
+
+    #[inline(always)]
+    fn interleave(self, b: Self) -> [Self; 2] {
+        let low = avx2!(_mm256_unpacklo_pd(self.0, b.0));
+        let high = avx2!(_mm256_unpackhi_pd(self.0, b.0));
+        [
+            Self(avx2!(_mm256_permute2f128_pd::<0x20>(low, high))),
+            Self(avx2!(_mm256_permute2f128_pd::<0x31>(low, high))),
+        ]
+    }
+
+    #[inline(always)]
+    fn deinterleave(self, b: Self) -> [Self; 2] {
+        let low = avx2!(_mm256_permute2f128_pd::<0x20>(self.0, b.0));
+        let high = avx2!(_mm256_permute2f128_pd::<0x31>(self.0, b.0));
+        [Self(avx2!(_mm256_unpacklo_pd(low, high))), Self(avx2!(_mm256_unpackhi_pd(low, high)))]
+    }
+
+    #[inline(always)]
+    fn transpose(square: &mut [Self]) {
+        let &mut [ref mut a, ref mut b, ref mut c, ref mut d] = square else {
+            panic!("{} vectors are not a square of {LANES}", square.len())
+        };
+        let low = |x: &Self, y: &Self| avx2!(_mm256_unpacklo_pd(x.0, y.0));
+        let high = |x: &Self, y: &Self| avx2!(_mm256_unpackhi_pd(x.0, y.0));
+        let (ab0, ab1, cd0, cd1) = (low(a, b), high(a, b), low(c, d), high(c, d));
+        a.0 = avx2!(_mm256_permute2f128_pd::<0x20>(ab0, cd0));
+        b.0 = avx2!(_mm256_permute2f128_pd::<0x20>(ab1, cd1));
+        c.0 = avx2!(_mm256_permute2f128_pd::<0x31>(ab0, cd0));
+        d.0 = avx2!(_mm256_permute2f128_pd::<0x31>(ab1, cd1));
+    }
+}

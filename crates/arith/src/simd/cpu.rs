@@ -1,0 +1,113 @@
+//! The instruction sets of this processor.
+
+use std::sync::OnceLock;
+
+/// An instruction set for vectors. Later sets include earlier ones.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Level {
+    /// The instructions for which the program was compiled.
+    Portable,
+    /// x86-64 with AVX2, FMA, BMI1, BMI2 and LZCNT (x86-64-v3).
+    Avx2,
+    /// [`Level::Avx2`] with AVX-512 F, BW, DQ and VL.
+    Avx512,
+}
+
+impl Level {
+    /// All levels, in ascending order.
+    pub const ALL: [Self; 3] = [Self::Portable, Self::Avx2, Self::Avx512];
+
+    /// Returns the name of the level, as in `WARPINT_CPU`: `portable`, `avx2` or `avx512`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Portable => "portable",
+            Self::Avx2 => "avx2",
+            Self::Avx512 => "avx512",
+        }
+    }
+}
+
+/// The properties of this processor that algorithms depend on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Cpu {
+    /// The highest instruction set for vectors.
+    pub level: Level,
+    /// True if the processor has the instructions `mulx`, `adcx` and `adox` (BMI2 and ADX), with
+    /// which a product of two limbs leaves the flags unchanged and two carry chains run side by
+    /// side.
+    pub carry_chains: bool,
+    /// True if the processor has [`Level::Avx512`] and products of 52-bit integers (AVX-512 IFMA).
+    pub ifma: bool,
+}
+
+impl Cpu {
+    /// Returns the properties of this processor, after restriction by the environment variable
+    /// `WARPINT_CPU`. The processor and the variable are examined at the first call.
+    ///
+    /// With `WARPINT_CPU=avx2`, AVX-512 is not used. With `WARPINT_CPU=portable`, no instruction is
+    /// used that is not in every processor for which the program was compiled. The variable cannot
+    /// enable what the processor lacks. Other values have no effect.
+    #[must_use]
+    pub fn get() -> Self {
+        static CPU: OnceLock<Cpu> = OnceLock::new();
+        *CPU.get_or_init(|| {
+            let limit = std::env::var("WARPINT_CPU").ok();
+            let limit = Level::ALL.into_iter().find(|l| limit.as_deref() == Some(l.name()));
+            Self::detect().restricted(limit.unwrap_or(Level::Avx512))
+        })
+    }
+
+    /// Returns the levels that this processor has and `WARPINT_CPU` allows, in ascending order.
+    pub fn levels() -> impl Iterator<Item = Level> {
+        let best = Self::get().level;
+        Level::ALL.into_iter().filter(move |&level| level <= best)
+    }
+
+    /// Returns the properties without those that need a higher level than `limit`.
+    fn restricted(self, limit: Level) -> Self {
+        Self {
+            level: self.level.min(limit),
+            carry_chains: self.carry_chains && limit >= Level::Avx2,
+            ifma: self.ifma && limit >= Level::Avx512,
+        }
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    fn detect() -> Self {
+        use std::arch::is_x86_feature_detected as has;
+        let avx2 = has!("avx2") && has!("fma") && has!("bmi1") && has!("bmi2") && has!("lzcnt");
+        let avx512 =
+            avx2 && has!("avx512f") && has!("avx512bw") && has!("avx512dq") && has!("avx512vl");
+        Self {
+            level: match (avx2, avx512) {
+                (_, true) => Level::Avx512,
+                (true, false) => Level::Avx2,
+                (false, false) => Level::Portable,
+            },
+            carry_chains: has!("bmi2") && has!("adx"),
+            ifma: avx512 && has!("avx512ifma"),
+        }
+    }
+
+    #[cfg(not(target_arch = "x86_64"))]
+    fn detect() -> Self {
+        Self { level: Level::Portable, carry_chains: false, ifma: false }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_limit_removes_what_lies_above_it() {
+        let all = Cpu { level: Level::Avx512, carry_chains: true, ifma: true };
+        assert_eq!(all.restricted(Level::Avx512), all);
+        let avx2 = all.restricted(Level::Avx2);
+        assert_eq!(avx2, Cpu { level: Level::Avx2, carry_chains: true, ifma: false });
+        let portable = all.restricted(Level::Portable);
+        assert_eq!(portable, Cpu { level: Level::Portable, carry_chains: false, ifma: false });
+        assert_eq!(portable.restricted(Level::Avx512), portable);
+    }
+}

@@ -1,0 +1,30 @@
+//! Instruction sets of the processor, and vectors of `f64` for algorithms that are written once and
+//! compiled for each instruction set.
+//!
+//! | item | subject |
+//! |---|---|
+//! | [`Level`] | an instruction set, and which sets this processor has |
+//! | [`Cpu`] | all properties of the processor that algorithms depend on |
+//! | [`F64s`] | a vector of numbers of type `f64` |
+//! | [`Kernel`] | a computation with vectors, compiled for one instruction set |
+//!
+//! The environment variable `WARPINT_CPU` restricts the choice, so that every path can be tested on
+//! one machine: see [`Cpu::get`].
+
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+mod cpu;
+mod portable;
+#[cfg(test)]
+mod tests;
+mod vector;
+
+#[cfg(target_arch = "x86_64")]
+pub use avx2::Avx2F64s;
+#[cfg(target_arch = "x86_64")]
+pub use avx512::Avx512F64s;
+pub use cpu::{Cpu, Level};
+pub use portable::PortableF64s;
+pub use vector::{F64s, Kernel, run};

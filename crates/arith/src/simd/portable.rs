@@ -1,0 +1,143 @@
+//! Vectors of `f64` on any processor.
+
+use super::{F64s, Kernel, Level};
+
+const LANES: usize = 4;
+
+/// Four numbers of type `f64`. The compiler chooses the instructions.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[repr(align(32))]
+pub struct PortableF64s([f64; LANES]);
+
+impl PortableF64s {
+    #[inline(always)]
+    fn with(self, b: Self, f: impl Fn(f64, f64) -> f64) -> Self {
+        Self(std::array::from_fn(|i| f(self.0[i], b.0[i])))
+    }
+}
+
+impl F64s for PortableF64s {
+    const LANES: usize = LANES;
+    const LEVEL: Level = Level::Portable;
+    type Instructions = ();
+    type Mask = [bool; LANES];
+
+    #[inline(always)]
+    fn instructions() -> Option<()> {
+        Some(())
+    }
+
+    fn enter<K: Kernel>((): (), kernel: K) -> K::Output {
+        kernel.run::<Self>(())
+    }
+
+    #[inline(always)]
+    fn splat((): (), x: f64) -> Self {
+        Self([x; LANES])
+    }
+
+    #[inline(always)]
+    unsafe fn load((): (), from: *const f64) -> Self {
+        // SAFETY: the caller's promise; an array of `f64` has the alignment of `f64`.
+        Self(unsafe { from.cast::<[f64; LANES]>().read() })
+    }
+
+    #[inline(always)]
+    unsafe fn store(self, to: *mut f64) {
+        // SAFETY: the caller's promise; an array of `f64` has the alignment of `f64`.
+        unsafe { to.cast::<[f64; LANES]>().write(self.0) }
+    }
+
+    #[inline(always)]
+    fn add(self, b: Self) -> Self {
+        self.with(b, |a, b| a + b)
+    }
+
+    #[inline(always)]
+    fn sub(self, b: Self) -> Self {
+        self.with(b, |a, b| a - b)
+    }
+
+    #[inline(always)]
+    fn mul(self, b: Self) -> Self {
+        self.with(b, |a, b| a * b)
+    }
+
+    #[inline(always)]
+    fn mul_add(self, b: Self, c: Self) -> Self {
+        Self(std::array::from_fn(|i| self.0[i].mul_add(b.0[i], c.0[i])))
+    }
+
+    #[inline(always)]
+    fn mul_sub(self, b: Self, c: Self) -> Self {
+        self.mul_add(b, c.neg())
+    }
+
+    #[inline(always)]
+    fn neg_mul_add(self, b: Self, c: Self) -> Self {
+        self.neg().mul_add(b, c)
+    }
+
+    #[inline(always)]
+    fn neg(self) -> Self {
+        Self(self.0.map(|a| -a))
+    }
+
+    #[inline(always)]
+    fn abs(self) -> Self {
+        Self(self.0.map(f64::abs))
+    }
+
+    #[inline(always)]
+    fn max(self, b: Self) -> Self {
+        self.with(b, |a, b| if a > b { a } else { b })
+    }
+
+    #[inline(always)]
+    fn xor(self, b: Self) -> Self {
+        self.with(b, |a, b| f64::from_bits(a.to_bits() ^ b.to_bits()))
+    }
+
+    #[inline(always)]
+    fn or(self, b: Self) -> Self {
+        self.with(b, |a, b| f64::from_bits(a.to_bits() | b.to_bits()))
+    }
+
+    #[inline(always)]
+    fn at_least(self, b: Self) -> [bool; LANES] {
+        std::array::from_fn(|i| self.0[i] >= b.0[i])
+    }
+
+    #[inline(always)]
+    fn select(mask: [bool; LANES], yes: Self, no: Self) -> Self {
+        Self(std::array::from_fn(|i| if mask[i] { yes.0[i] } else { no.0[i] }))
+    }
+
+    #[inline(always)]
+    fn reverse(self) -> Self {
+        let [a, b, c, d] = self.0;
+        Self([d, c, b, a])
+    }
+
+    #[inline(always)]
+    fn interleave(self, b: Self) -> [Self; 2] {
+        let (a, b) = (self.0, b.0);
+        [Self([a[0], b[0], a[1], b[1]]), Self([a[2], b[2], a[3], b[3]])]
+    }
+
+    #[inline(always)]
+    fn deinterleave(self, b: Self) -> [Self; 2] {
+        let (a, b) = (self.0, b.0);
+        [Self([a[0], a[2], b[0], b[2]]), Self([a[1], a[3], b[1], b[3]])]
+    }
+
+    #[inline(always)]
+    fn transpose(square: &mut [Self]) {
+        assert_eq!(square.len(), LANES, "a square of vectors");
+        for i in 0..LANES {
+            for j in 0..i {
+                (square[i].0[j], square[j].0[i]) = (square[j].0[i], square[i].0[j]);
+            }
+        }
+    }
+}

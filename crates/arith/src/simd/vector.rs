@@ -1,0 +1,121 @@
+//! The interface of vectors of `f64`.
+
+use super::{Cpu, Level, PortableF64s};
+
+/// A vector of L = [`F64s::LANES`] numbers of type `f64`. Every operation acts on each lane
+/// separately, and rounds as the operation on a single `f64` does.
+///
+/// A type that needs special instructions can only be made with a value of [`F64s::Instructions`],
+/// which proves that this processor has them.
+///
+/// All methods are `#[inline(always)]`: they are compiled with the instruction set of the function
+/// that calls them, which must be called through [`F64s::enter`].
+pub trait F64s: Copy + Send + Sync + 'static {
+    /// The number L of lanes: a power of two.
+    const LANES: usize;
+    /// The level whose instructions the type uses.
+    const LEVEL: Level;
+    /// A proof that this processor has the instructions of [`F64s::LEVEL`].
+    type Instructions: Copy + Send + Sync;
+    /// One truth value for each lane.
+    type Mask: Copy;
+
+    /// Returns the proof that this processor has the instructions. Returns `None` if it lacks them,
+    /// or if `WARPINT_CPU` forbids their use.
+    fn instructions() -> Option<Self::Instructions>;
+
+    /// Runs a kernel compiled for this type's instructions.
+    fn enter<K: Kernel>(instructions: Self::Instructions, kernel: K) -> K::Output;
+
+    /// Returns x in every lane.
+    fn splat(instructions: Self::Instructions, x: f64) -> Self;
+
+    /// Returns the L numbers from address `from` on. The address need not be a multiple of the
+    /// vector's size.
+    ///
+    /// # Safety
+    /// `from` must be valid for reading L numbers.
+    unsafe fn load(instructions: Self::Instructions, from: *const f64) -> Self;
+
+    /// Writes the L numbers to the address `to` and the following ones. The address need not be a
+    /// multiple of the vector's size.
+    ///
+    /// # Safety
+    /// `to` must be valid for writing L numbers.
+    unsafe fn store(self, to: *mut f64);
+
+    /// Returns a + b, with a = `self`.
+    fn add(self, b: Self) -> Self;
+    /// Returns a − b, with a = `self`.
+    fn sub(self, b: Self) -> Self;
+    /// Returns a·b, with a = `self`.
+    fn mul(self, b: Self) -> Self;
+    /// Returns a·b + c, rounded once, with a = `self`.
+    fn mul_add(self, b: Self, c: Self) -> Self;
+    /// Returns a·b − c, rounded once, with a = `self`.
+    fn mul_sub(self, b: Self, c: Self) -> Self;
+    /// Returns c − a·b, rounded once, with a = `self`.
+    fn neg_mul_add(self, b: Self, c: Self) -> Self;
+    /// Returns −a, with a = `self`.
+    fn neg(self) -> Self;
+    /// Returns |a|, with a = `self`.
+    fn abs(self) -> Self;
+    /// Returns a if a > b, and b otherwise, with a = `self`. So a NaN in a is dropped, and a NaN in
+    /// b is returned.
+    fn max(self, b: Self) -> Self;
+    /// Returns a XOR b of the bit patterns, with a = `self`.
+    fn xor(self, b: Self) -> Self;
+    /// Returns a OR b of the bit patterns, with a = `self`.
+    fn or(self, b: Self) -> Self;
+
+    /// Returns whether a ≥ b, with a = `self`; false if either is NaN.
+    fn at_least(self, b: Self) -> Self::Mask;
+    /// Returns `yes` where `mask` is true, and `no` elsewhere.
+    fn select(mask: Self::Mask, yes: Self, no: Self) -> Self;
+
+    /// Returns the lanes in reverse order.
+    fn reverse(self) -> Self;
+    /// Interleaves two vectors: returns (a_0, b_0, a_1, b_1, …) as two vectors, with a = `self`.
+    fn interleave(self, b: Self) -> [Self; 2];
+    /// The inverse of [`F64s::interleave`]: returns the lanes at even and those at odd positions of
+    /// the sequence of 2L numbers that consists of a = `self` and b.
+    fn deinterleave(self, b: Self) -> [Self; 2];
+    /// Transposes a matrix of L vectors: exchanges lane i of entry j and lane j of entry i.
+    ///
+    /// # Panics
+    /// Panics if `square` does not have L entries.
+    fn transpose(square: &mut [Self]);
+}
+
+/// A computation with vectors. [`Kernel::run`] and all generic functions that it calls must be
+/// `#[inline(always)]`, so that they are compiled with the instruction set of `V`.
+pub trait Kernel {
+    /// The result of the computation.
+    type Output;
+
+    /// Executes the computation with vectors of type `V`. [`F64s::enter`] calls this method.
+    fn run<V: F64s>(self, instructions: V::Instructions) -> Self::Output;
+}
+
+/// Runs a kernel with the vectors of [`Cpu::get`], the widest that this processor has and
+/// `WARPINT_CPU` allows.
+pub fn run<K: Kernel>(kernel: K) -> K::Output {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use super::{Avx2F64s, Avx512F64s};
+        match Cpu::get().level {
+            Level::Avx512 => {
+                if let Some(instructions) = Avx512F64s::instructions() {
+                    return Avx512F64s::enter(instructions, kernel);
+                }
+            }
+            Level::Avx2 => {
+                if let Some(instructions) = Avx2F64s::instructions() {
+                    return Avx2F64s::enter(instructions, kernel);
+                }
+            }
+            Level::Portable => {}
+        }
+    }
+    PortableF64s::enter((), kernel)
+}
