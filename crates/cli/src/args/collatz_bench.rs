@@ -36,7 +36,7 @@ pub(crate) struct CollatzBenchArgs {
     #[arg(long, value_name = "COUNT", default_value_t = 16_384, value_parser = clap::value_parser!(u32).range(0..=1 << 24))]
     pub(crate) classes: u32,
 
-    /// Each class has 2^M numbers [default: such that all take some seconds].
+    /// Each class has 2^M numbers [default: such that all classes together take some seconds].
     #[arg(long, value_name = "M", value_parser = clap::value_parser!(u32).range(16..=70))]
     pub(crate) class_bits: Option<u32>,
 

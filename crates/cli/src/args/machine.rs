@@ -149,7 +149,7 @@ pub(crate) struct SelftestArgs {
     #[command(flatten)]
     pub(crate) device: DeviceArgs,
 
-    /// Threads of the CPU [default: one for each core].
+    /// Threads of the CPU [default: one for each logical CPU].
     #[arg(long, value_name = "N", value_parser = threads)]
     pub(crate) threads: Option<usize>,
 
