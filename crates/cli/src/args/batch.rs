@@ -235,7 +235,8 @@ pub(crate) struct BatchArgs {
     #[arg(long, value_name = "N", value_parser = threads)]
     pub(crate) threads: Option<usize>,
 
-    /// Work on this number of items at a time [default: as many as 256 MiB of memory hold].
+    /// Work on this number of items at a time [default: at most 65536; fewer if they do not fit
+    /// into 256 MiB of memory, or would take more than about a second on the CPU].
     #[arg(long, value_name = "COUNT", value_parser = at_least_one)]
     pub(crate) chunk: Option<u64>,
 

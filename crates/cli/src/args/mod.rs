@@ -66,8 +66,8 @@ A test that was stopped, by Ctrl-C or by a power cut, resumes with the same comm
 pub(crate) enum Command {
     /// Test whether 2^P − 1 is a probable prime, by Fermat's test to base 3.
     ///
-    /// The answer is `composite` or `probable prime`. Gerbicz–Li checks detect errors of the hardware;
-    /// the test repairs them and goes on.
+    /// The answer is `composite` or `probable prime`. Gerbicz–Li checks detect errors of the
+    /// hardware; the test then goes on from the last state that a check has confirmed.
     #[command(after_help = PRP_EXAMPLES)]
     Prp {
         #[command(flatten)]
