@@ -38,13 +38,13 @@ pub(crate) enum Bench {
     ///
     /// On the CPU the floor is the time of a bare real FFT and its inverse, on one thread, at the
     /// length of fp64; fp64 with several threads can be faster. On a GPU at least 20000 squarings
-    /// of each engine are timed; the engines take turns. There are two floors on a GPU, lower
-    /// bounds computed from rates that are measured at the start: memory traffic (two reads and two
-    /// writes of the spectrum, at the rate of a copy of about its size) and arithmetic (operations
-    /// counted in the kernels: for fp64, instructions; for goldilocks, products, and the points of
-    /// the transforms times their levels). The share of each kernel is measured by separate
-    /// launches. All exponents are timed on one device; with --device auto it is the device chosen
-    /// for the largest exponent.
+    /// of each engine are timed; the engines take turns. On a GPU there are two floors. They are
+    /// lower bounds, computed from rates that are measured at the start: memory traffic (two reads
+    /// and two writes of the spectrum, at the rate of a copy of about its size) and arithmetic
+    /// (operations counted in the kernels: for fp64, instructions; for goldilocks, products, and
+    /// the points of the transforms times their levels). The share of each kernel is measured by
+    /// separate launches. All exponents are timed on one device; with --device auto it is the
+    /// device chosen for the largest exponent.
     #[command(after_help = BENCH_EXAMPLES)]
     Mersenne(BenchArgs),
     /// Time sums, products, quotients, common divisors and powers of many integers at once, by

@@ -134,7 +134,7 @@ pub(crate) enum Command {
         #[command(subcommand)]
         what: Collatz,
     },
-    /// Check proofs that a probable-prime test was done.
+    /// Check proofs of probable-prime tests.
     #[command(after_help = proof::EXAMPLES)]
     Proof {
         #[command(subcommand)]
