@@ -16,8 +16,8 @@ const HEAD: &str = "\
 
 # Commands
 
-`warpint COMMAND --help` prints what stands here, `warpint COMMAND -h` a summary of it. `warpint --version`
-prints the version.
+`warpint COMMAND --help` prints the text of this page for a command; `warpint COMMAND -h` prints a summary.
+`warpint --version` prints the version.
 ";
 
 /// The largest number of characters of a line of the page. Only a single word may be longer.

@@ -26,7 +26,7 @@ pub(crate) struct EngineArgs {
     )]
     pub(crate) engine: EngineName,
 
-    /// Threads of the CPU [default: one for each core].
+    /// Threads of the CPU [default: one for each logical CPU].
     #[arg(long, value_name = "N", value_parser = threads)]
     pub(crate) threads: Option<usize>,
 }

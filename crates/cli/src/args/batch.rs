@@ -103,7 +103,7 @@ pub(crate) enum Batch {
     /// a·b; in npy and raw files as wide as both operands together.
     #[command(after_help = MUL_EXAMPLES)]
     Mul(PairArgs),
-    /// a·b mod 2^w, where w is the wider of the two widths.
+    /// a·b mod 2^w, where w is the width of the wider operand.
     #[command(after_help = MULLO_EXAMPLES)]
     Mullo(PairArgs),
     /// a²; in npy and raw files twice as wide as a.
@@ -231,11 +231,12 @@ pub(crate) struct BatchArgs {
     #[arg(long, value_name = "DEVICE", default_value_t)]
     pub(crate) device: DeviceChoice,
 
-    /// Threads of the CPU [default: one for each core].
+    /// Threads of the CPU [default: one for each logical CPU].
     #[arg(long, value_name = "N", value_parser = threads)]
     pub(crate) threads: Option<usize>,
 
-    /// Work on this number of items at a time [default: as many as 256 MiB of memory hold].
+    /// Work on this number of items at a time [default: at most 65536; fewer if they do not fit
+    /// into 256 MiB of memory, or would take more than about a second on the CPU].
     #[arg(long, value_name = "COUNT", value_parser = at_least_one)]
     pub(crate) chunk: Option<u64>,
 
@@ -249,9 +250,10 @@ pub(crate) struct BatchArgs {
     /// results. Combine two with a comma: identity,N or none,N [default: identity on a device, none
     /// on the CPU; N alone is in addition to this default].
     ///
-    /// identity costs the host one read of operands and results. On the device, mullo takes twice as long,
-    /// modinv a product and a quotient more, gcd about four times as long. A piece that fails is computed
-    /// again. If it fails again, OUT is not written and the exit code is 1.
+    /// identity costs the host one read of operands and results. On the device, mullo takes twice
+    /// as long and gcd about four times as long; modinv needs one more product and one more
+    /// quotient. A piece that fails is computed again. If it fails again, OUT is not written and
+    /// the exit code is 1.
     #[arg(long, value_name = "WHAT")]
     pub(crate) check: Option<Check>,
 

@@ -34,26 +34,27 @@ Examples:
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Bench {
-    /// Time a squaring mod 2^P − 1 with each engine, beside a floor: the least possible time.
+    /// Time a squaring mod 2^P − 1 with each engine, beside a floor for comparison.
     ///
-    /// On the CPU the floor is a bare real FFT and its inverse, on one thread, at the length of
-    /// fp64. On a GPU at least 20000 squarings of each engine are timed; the engines take turns.
-    /// There are two floors, computed from rates that are measured at the start: memory traffic
-    /// (two reads and two writes of the spectrum, at the rate of a copy of about its size) and
-    /// arithmetic (operations counted in the kernels: for fp64, instructions; for goldilocks,
-    /// products, and the points of the transforms times their levels). The share of each kernel is
-    /// measured by separate launches. All exponents are timed on one device; with --device auto it
-    /// is the device chosen for the largest exponent.
+    /// On the CPU the floor is the time of a bare real FFT and its inverse, on one thread, at the
+    /// length of fp64; fp64 with several threads can be faster. On a GPU at least 20000 squarings
+    /// of each engine are timed; the engines take turns. On a GPU there are two floors. They are
+    /// lower bounds, computed from rates that are measured at the start: memory traffic (two reads
+    /// and two writes of the spectrum, at the rate of a copy of about its size) and arithmetic
+    /// (operations counted in the kernels: for fp64, instructions; for goldilocks, products, and
+    /// the points of the transforms times their levels). The share of each kernel is measured by
+    /// separate launches. All exponents are timed on one device; with --device auto it is the
+    /// device chosen for the largest exponent.
     #[command(after_help = BENCH_EXAMPLES)]
     Mersenne(BenchArgs),
     /// Time sums, products, quotients, common divisors and powers of many integers at once, by
     /// default of 64 to 262144 bits.
     ///
-    /// Operands and results stay in the memory of the device. Sums and products allocate nothing and
-    /// report no carries. Each row is the median of 9 runs by the device's clock, after a first run
-    /// that compiles the kernel. Some results of the first run are computed limb by limb on the CPU
-    /// too; a difference is an error. On the CPU a row is the median of 5 runs. The common divisors
-    /// found by division are all compared with those of gcd, and timed in 3 runs by the host's clock.
+    /// Operands and results stay in the memory of the device. Sums and products allocate nothing
+    /// and report no carries. Each row is the median of 9 runs by the device's clock, after a first
+    /// run that compiles the kernel. Some results of the first run are computed limb by limb on the
+    /// CPU too; a difference is an error. On the CPU a row is the median of 5 runs. gcd-by-division
+    /// is timed in 3 runs by the host's clock, and all its results are compared with those of gcd.
     /// The floor is the time of a copy of as many bytes as are read and written.
     #[command(after_help = super::bench_batch::EXAMPLES)]
     Batch(BenchBatchArgs),
@@ -97,7 +98,7 @@ pub(crate) struct BenchJacobiArgs {
     #[arg(value_name = "P", allow_negative_numbers = true)]
     pub(crate) exponents: Vec<Exponent>,
 
-    /// Threads of the CPU [default: one for each core].
+    /// Threads of the CPU [default: one for each logical CPU].
     #[arg(long, value_name = "N", value_parser = threads)]
     pub(crate) threads: Option<usize>,
 

@@ -37,8 +37,8 @@ pub(crate) struct BenchBatchArgs {
     #[arg(long, value_name = "BITS", value_parser = width, value_delimiter = ',')]
     pub(crate) bits: Vec<Width>,
 
-    /// Numbers of a batch [default: as many as fill 256 MiB, on the CPU 16 MiB, at most what fits
-    /// into the free memory].
+    /// Count of numbers in a batch [default: as many as fill 256 MiB, on the CPU 16 MiB, at most
+    /// what fits into the free memory].
     #[arg(long, value_name = "N", value_parser = count)]
     pub(crate) count: Option<usize>,
 
@@ -52,7 +52,7 @@ pub(crate) struct BenchBatchArgs {
     #[arg(long, value_name = "DEVICE", default_value_t)]
     pub(crate) device: DeviceChoice,
 
-    /// Threads of the CPU [default: one for each core].
+    /// Threads of the CPU [default: one for each logical CPU].
     #[arg(long, value_name = "N", value_parser = threads)]
     pub(crate) threads: Option<usize>,
 

@@ -36,12 +36,12 @@ pub(crate) struct CollatzBenchArgs {
     #[arg(long, value_name = "COUNT", default_value_t = 16_384, value_parser = clap::value_parser!(u32).range(0..=1 << 24))]
     pub(crate) classes: u32,
 
-    /// Each class has 2^M numbers [default: such that all take some seconds].
+    /// Each class has 2^M numbers [default: such that all classes together take some seconds].
     #[arg(long, value_name = "M", value_parser = clap::value_parser!(u32).range(16..=70))]
     pub(crate) class_bits: Option<u32>,
 
-    /// The first number of the interval, a multiple of its length [default: 2^70]. With --delays, it is also
-    /// the first number whose delay is computed [default: 2^40].
+    /// The first number of the interval, rounded down to a multiple of its length [default: 2^70].
+    /// With --delays, it is also the first number whose delay is computed [default: 2^40].
     #[arg(long, value_name = "A", value_parser = natural)]
     pub(crate) from: Option<u128>,
 

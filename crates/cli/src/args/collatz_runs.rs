@@ -67,7 +67,7 @@ pub(crate) struct VerifyArgs {
     #[arg(long, value_name = "DEVICE", default_value = AUTO)]
     pub(crate) device: Places,
 
-    /// Threads of the CPU [default: one for each core].
+    /// Threads of the CPU [default: one for each logical CPU].
     #[arg(long, value_name = "N", value_parser = threads)]
     pub(crate) threads: Option<usize>,
 
@@ -116,7 +116,7 @@ pub(crate) struct MergeArgs {
     #[arg(long, value_name = "SEED", requires = "audit")]
     pub(crate) audit_seed: Option<u64>,
 
-    /// Threads of the CPU [default: one for each core].
+    /// Threads of the CPU [default: one for each logical CPU].
     #[arg(long, value_name = "N", value_parser = threads)]
     pub(crate) threads: Option<usize>,
 

@@ -9,7 +9,7 @@ use clap::{Args, Subcommand};
 use warpint::collatz::sizes::Tunable;
 use warpint::mersenne::{DeviceChoice, DeviceId, Exponent};
 
-use super::arithmetic::{ArithmeticArgs, DeviceArgs, threads};
+use super::arithmetic::{ArithmeticArgs, threads};
 use super::{at_least_one, gpu, named};
 use crate::units;
 
@@ -146,10 +146,11 @@ pub(crate) struct SelftestArgs {
     #[arg(long, conflicts_with = "thorough")]
     pub(crate) faults: bool,
 
-    #[command(flatten)]
-    pub(crate) device: DeviceArgs,
+    /// What to test: auto (the CPU, and a GPU if there is one that works), cpu, cuda or cuda:N.
+    #[arg(long, value_name = "DEVICE", default_value_t)]
+    pub(crate) device: DeviceChoice,
 
-    /// Threads of the CPU [default: one for each core].
+    /// Threads of the CPU [default: one for each logical CPU].
     #[arg(long, value_name = "N", value_parser = threads)]
     pub(crate) threads: Option<usize>,
 

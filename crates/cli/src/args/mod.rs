@@ -66,8 +66,8 @@ A test that was stopped, by Ctrl-C or by a power cut, resumes with the same comm
 pub(crate) enum Command {
     /// Test whether 2^P − 1 is a probable prime, by Fermat's test to base 3.
     ///
-    /// The answer is `composite` or `probable prime`. Gerbicz–Li checks detect errors of the hardware;
-    /// the test repairs them and goes on.
+    /// The answer is `composite` or `probable prime`. Gerbicz–Li checks detect errors of the
+    /// hardware; the test then goes on from the last state that a check has confirmed.
     #[command(after_help = PRP_EXAMPLES)]
     Prp {
         #[command(flatten)]
@@ -78,9 +78,9 @@ pub(crate) enum Command {
         #[arg(long, value_name = "FACTORS", value_delimiter = ',')]
         factors: Vec<String>,
 
-        /// Make a proof of the test, of this power [default: the power that GIMPS uses]. The proof
-        /// goes to DIR/proof. The residues that it needs are kept beside the checkpoints until the
-        /// proof is written; their size is printed at the start.
+        /// Make a proof of the test. POWER is the power of the proof [default: the power that GIMPS
+        /// uses]. The proof goes to DIR/proof. The residues that it needs are kept beside the
+        /// checkpoints until the proof is written; their size is printed at the start.
         #[arg(long, value_name = "POWER", num_args = 0..=1, require_equals = true, value_parser = proof_power, conflicts_with = "iterations")]
         proof: Option<Option<u32>>,
     },
@@ -116,7 +116,7 @@ pub(crate) enum Command {
     /// Show what the workers of a directory do, and how many assignments are left.
     #[command(after_help = work::STATUS_EXAMPLES)]
     Status(StatusArgs),
-    /// Add, multiply, divide … the numbers of files, number by number.
+    /// Add, multiply, divide … the numbers in files, number by number.
     ///
     /// An operand is a file, a pipe or a number. A file is text with one decimal or hexadecimal
     /// number per line, a NumPy array, or raw bytes. Results go to OUT in the order of the numbers.
@@ -134,7 +134,7 @@ pub(crate) enum Command {
         #[command(subcommand)]
         what: Collatz,
     },
-    /// Check proofs that a probable-prime test was done.
+    /// Check proofs of probable-prime tests.
     #[command(after_help = proof::EXAMPLES)]
     Proof {
         #[command(subcommand)]

@@ -21,7 +21,7 @@ use crate::{threads, units};
 
 pub(crate) fn run(args: &SelftestArgs) -> anyhow::Result<Exit> {
     threads::set(args.threads)?;
-    let (choice, filter) = (args.device.device, args.filter.as_deref());
+    let (choice, filter) = (args.device, args.filter.as_deref());
     let request = resolve_for_any(&PlanRequest { device: choice, ..PlanRequest::default() })?;
     let families = families(choice, &request)?;
     let depth = if args.thorough { Depth::Thorough } else { Depth::Quick };

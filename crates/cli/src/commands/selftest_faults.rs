@@ -14,7 +14,7 @@ use crate::threads;
 
 pub(crate) fn run(args: &SelftestArgs) -> anyhow::Result<Exit> {
     threads::set(args.threads)?;
-    let device = args.device.device;
+    let device = args.device;
     let request = resolve_for_any(&PlanRequest { device, ..PlanRequest::default() })?;
     let families = families(device, &request)?;
     let program = std::env::current_exe().context("cannot find this program's own file")?;

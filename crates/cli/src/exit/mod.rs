@@ -37,7 +37,7 @@ pub(crate) enum Exit {
 /// The table of exit codes that `warpint --help` prints.
 pub(crate) const CODES: &str = "\
 Exit codes:
-  0  done: prime or composite, checked and right
+  0  done: for example prime or composite, or a check that found no error
   1  a negative finding: a proof is wrong, a check or a selftest failed, merged units have gaps
   2  bad input, or an output that cannot be used: no such file, not permitted, in use
   3  stopped (Windows); elsewhere the signal ends the process: 130 in a shell after Ctrl-C
