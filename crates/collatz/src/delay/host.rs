@@ -19,8 +19,8 @@ use crate::walk::step;
 pub struct Host {
     steps: StepTable,
     small: DelayTable,
-    /// A table step from a value of at most this many bits is computed in 64 bits. A step from a
-    /// larger value of at most `wide` bits is computed in 128 bits.
+    /// A walk is computed in 64 bits if all its table steps begin at values of at most this many
+    /// bits. Otherwise it is computed in 128 bits, if they begin at values of at most `wide` bits.
     narrow: u32,
     wide: u32,
     /// The groups of residues, computed when a long range first needs them.

@@ -42,7 +42,7 @@ pub(super) struct TreeMemory {
     /// Two sums over the walks: the count of numbers walked, and the odd steps of numbers that a
     /// rule excluded. Then four sums over the tallies: the count of numbers walked, the odd steps
     /// of excluded numbers, the count of long numbers, and the number of tallies with the mark of
-    /// the launch. The first two must equal the sums over the walks.
+    /// the launch. The first two sums over the tallies must equal the two sums over the walks.
     sums: Buffer<u64>,
     /// The results for long numbers, in the layout of [`Memory::Long`].
     long: Buffer<u64>,

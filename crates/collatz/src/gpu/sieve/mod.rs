@@ -77,7 +77,7 @@ struct LastMemory {
     /// number to the host.
     ends: Buffer<u16>,
     /// One tally per 32 nodes: counts and sums over their numbers, and the mark of the launch that
-    /// wrote it.
+    /// wrote the tally.
     tallies: Buffer<[u32; 4]>,
     /// The mark of the last launch. The tallies of successive launches, also of different trees,
     /// have different marks.

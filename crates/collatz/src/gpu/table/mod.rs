@@ -83,11 +83,12 @@ impl<'a> List<'a> {
     }
 }
 
-/// The table method on a device. It gives the same results as [`TableMethod`] with the same
-/// options. The CPU processes the numbers that are walked one by one, such as those below 2^20. It
-/// also processes the parts of a region that have fewer numbers than [`TableLimits::numbers`] (by
-/// default 2^28), and numbers that overflow their words. If the walker has a trap, the CPU
-/// processes everything.
+/// The table method on a device. Except for the evidence, it gives the same results as
+/// [`TableMethod`] with the same options and tables of the same number of bits; the default numbers
+/// of bits differ. The CPU processes the numbers that are walked one by one, such as those below
+/// 2^20. It also processes the parts of a region that have fewer numbers than
+/// [`TableLimits::numbers`] (by default 2^28), and numbers that overflow their words. If the walker
+/// has a trap, the CPU processes everything.
 #[derive(Debug)]
 pub struct DeviceTable {
     device: Device,

@@ -13,7 +13,7 @@ pub enum Event {
     Begun {
         /// The unit's number.
         unit: u64,
-        /// The name of the device on which the verifier runs: `cpu`, `cuda:0`.
+        /// The name of the CPU or device on which the verifier runs: `cpu`, `cuda:0`.
         place: String,
     },
     /// A unit is verified and its file is written. Contains the result.
@@ -53,7 +53,7 @@ pub enum Event {
     Failed {
         /// The unit's number.
         unit: u64,
-        /// The name of the device on which the verifier runs: `cpu`, `cuda:0`.
+        /// The name of the CPU or device on which the verifier runs: `cpu`, `cuda:0`.
         place: String,
         /// The reason why the unit could not be verified.
         reason: String,
