@@ -14,7 +14,8 @@ use crate::{CollatzError, Highest, Method, Region, Verified, Verifier, Watch};
 pub struct Plain {
     /// The walker that follows the paths; it sets the limit of steps.
     pub walker: Walker,
-    /// The seed from which challenges are drawn. `None` means a new random seed for each region.
+    /// The seed from which challenges are drawn (see [`crate::evidence`]). `None` means a new
+    /// random seed for each region.
     pub seed: Option<u64>,
     /// The count E of numbers such that about one challenge is drawn for every E numbers; `None`
     /// means 2^12.

@@ -168,7 +168,8 @@ impl DeviceTable {
         })
     }
 
-    /// Makes the method draw challenges from the given seed, about one for every `numbers` numbers.
+    /// Makes the method draw challenges (see [`crate::evidence`]) from the given seed, about one
+    /// for every `numbers` numbers.
     #[must_use]
     pub fn with_challenges(self, seed: u64, numbers: u64) -> Self {
         Self { cpu: self.cpu.with_challenges(seed, numbers), ..self }
