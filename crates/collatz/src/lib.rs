@@ -2,7 +2,7 @@
 //! for odd n.
 //!
 //! * [`Region`]: a set of numbers; [`Verifier`]: a method that verifies a region on the assumption
-//!   that all smaller numbers outside it reach 1;
+//!   that all smaller positive numbers outside the region reach 1;
 //! * [`Plain`]: the slow, obvious method, with which tests compare the other methods;
 //! * [`sieve`]: the sieve: a search of a tree over the low bits of numbers, with whole subtrees
 //!   pruned;

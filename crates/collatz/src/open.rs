@@ -38,12 +38,13 @@ pub struct Opened {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum OpenError {
-    /// No method supports what was requested, or the named method does not support it.
+    /// The named method, or every method if none was named, does not run on the chosen CPU or
+    /// devices, or does not support the regions.
     #[error("no method{} is available for {place}", method.map_or(String::new(), |m| format!(" {}", m.name())))]
     NoMethod {
         /// The method that was named; `None` if any method was acceptable.
         method: Option<Method>,
-        /// The part of the error message that names what no method supports: `the CPU`, `GPUs` or
+        /// The unsupported choice, as text for the error message: `the CPU`, `GPUs` or
         /// `such units`.
         place: &'static str,
     },

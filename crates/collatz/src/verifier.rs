@@ -88,7 +88,8 @@ pub struct Verified {
 }
 
 impl Verified {
-    /// Adds the result of a region that has no number in common with this one. Evidence is dropped.
+    /// Adds the result of another region, which has no number in common with the region of this
+    /// result. Evidence is dropped.
     pub fn add(&mut self, other: Self) {
         self.evidence = None;
         self.numbers += other.numbers;

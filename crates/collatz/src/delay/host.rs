@@ -180,8 +180,9 @@ impl Host {
 
 impl Host {
     /// Like [`Delays::survey`], by groups of residues. `from` and `numbers` are multiples of 2^16.
-    /// In each group, only the numbers of the smallest residue are walked. If `record` is true, a
-    /// number is a candidate if one of its table steps begins at a value of at least `limit`.
+    /// In each group, only the numbers of the smallest residue are walked. If `record` is true,
+    /// lists candidates: such a number and all numbers that share its walk, if a table step begins
+    /// at a value of at least `limit` or a value is too large for 128 bits.
     fn survey_groups(
         &self,
         from: u128,

@@ -26,8 +26,8 @@ const FIRST: usize = 1 << 14;
 /// The largest number of levels grown at once.
 const LEVELS: usize = 32;
 
-/// The tables of a tree on the device, and buffers for results. All trees with the same tables
-/// share them.
+/// The tables of a tree on the device, and buffers for results. Successive trees with the same
+/// tables use the same memory.
 #[derive(Debug)]
 pub(super) struct TreeMemory {
     tables: Arc<Tables>,

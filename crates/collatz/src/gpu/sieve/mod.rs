@@ -1,5 +1,6 @@
 //! The sieve on a device. Nodes are grown level by level in the device's memory, a part of a level
-//! at a time; the numbers of the nodes of the last level are walked.
+//! at a time; the numbers of the nodes of the last level are walked. [`crate::sieve`] defines
+//! nodes, look-ahead vectors, the walk and long numbers.
 
 mod challenge;
 mod chunk;

@@ -28,7 +28,7 @@ use crate::{CollatzError, Method, Region, Verified, Verifier, Watch};
 const ODD_SHIFT: u32 = 40;
 
 /// By default, about one challenge is drawn for this count of numbers. The check of a challenge
-/// takes about as long as the walks of 10^7 numbers.
+/// takes about as long as the device needs to walk 10^7 numbers.
 const NUMBERS_OF_A_CHALLENGE: u64 = 1 << 29;
 
 /// Limits on the work that [`DeviceTable`] does at once.
@@ -301,8 +301,8 @@ impl DeviceTable {
         })
     }
 
-    /// Returns the number of mandatory residues modulo 2^bits, by listing them on the device.
-    /// [`crate::table::sieve_size`] computes the same number.
+    /// Returns the number of mandatory residues modulo 2^bits (see [`Residue`]), by listing them on
+    /// the device. [`crate::table::sieve_size`] computes the same number.
     ///
     /// # Errors
     /// The device fails, lacks memory or finds a wrong number of residues; or `bits` is not from 8

@@ -121,7 +121,8 @@ struct Found {
 }
 
 impl Found {
-    /// Compares the units of a set in which all units overlap, directly or through further units.
+    /// Compares units of different layouts at one place: in `pieces`, all units overlap, directly
+    /// or through further units.
     fn in_place(&mut self, pieces: &[&Piece]) {
         let cuts = by_cut(pieces.iter().copied());
         let cuts: Vec<_> = cuts.into_values().collect();
