@@ -166,7 +166,8 @@ impl Folder {
         Ok(files.into_iter().max_by_key(|(_, count)| *count).map(|(bits, _)| bits))
     }
 
-    /// Returns the paths of all files whose names end in `.json`, in ascending order.
+    /// Returns the paths of all entries of the directory whose names end in `.json`, in ascending
+    /// order. An entry may be an object other than a regular file.
     ///
     /// # Errors
     /// The directory cannot be listed.
