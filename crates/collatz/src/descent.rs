@@ -33,8 +33,8 @@ pub const MOST_STEPS: u32 = 256;
 /// The constant ⌊2^64·log 2/log 3⌋.
 const LOG_3_OF_2: u128 = 11_638_599_692_621_310_286;
 
-/// Returns the smallest f with 3^f > 2^k, for k ≤ [`MOST_STEPS`]. A path with fewer than f odd
-/// steps among its first k steps has a coefficient, 3^(odd steps)/2^k, below 1.
+/// Returns the smallest f with 3^f > 2^k, for k ≤ [`MOST_STEPS`]. For k > 0, a path with fewer than
+/// f odd steps among its first k steps has a coefficient, 3^(odd steps)/2^k, below 1.
 ///
 /// The value is ⌊k·log 2/log 3⌋ + 1, since 3^f = 2^k only for k = 0; a test compares it with powers
 /// of 3 and 2.

@@ -29,8 +29,8 @@ pub enum Places {
 pub struct Opened {
     /// The verifiers: one for the CPU, or one per device.
     pub verifiers: Vec<Box<dyn Verifier>>,
-    /// log2 of the count of numbers in a unit. It is chosen so that a unit takes a few seconds to a
-    /// minute.
+    /// log2 of the count of numbers in a unit of work. It is chosen so that a unit takes a few
+    /// seconds to a minute.
     pub unit_bits: u32,
 }
 
@@ -38,12 +38,13 @@ pub struct Opened {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum OpenError {
-    /// No method supports what was requested, or the named method does not support it.
+    /// The named method, or every method if none was named, does not run on the chosen CPU or
+    /// devices, or does not support the regions.
     #[error("no method{} is available for {place}", method.map_or(String::new(), |m| format!(" {}", m.name())))]
     NoMethod {
         /// The method that was named; `None` if any method was acceptable.
         method: Option<Method>,
-        /// The part of the error message that names what no method supports: `the CPU`, `GPUs` or
+        /// The unsupported choice, as text for the error message: `the CPU`, `GPUs` or
         /// `such units`.
         place: &'static str,
     },
@@ -52,10 +53,10 @@ pub enum OpenError {
     On {
         /// The id of the device.
         device: DeviceId,
-        /// The reason: an error of the device, or a size of a table that does not fit.
+        /// The reason: an error of the device, or a size of a table that is out of its bounds.
         source: CollatzError,
     },
-    /// A size of a table is out of its bounds, or no method supports one of the regions.
+    /// A size of a table is out of its bounds, or no method supports all regions.
     #[error(transparent)]
     Collatz(#[from] CollatzError),
 }
@@ -130,8 +131,8 @@ fn of<F>(ways: &'static [Way<F>], method: Option<Method>) -> impl Iterator<Item 
     ways.iter().filter(move |way| method.is_none_or(|method| method == way.method))
 }
 
-/// The methods that a choice of [`Places`] allows, on the CPU or on the devices with the given ids.
-/// There is at least one method; the fastest is first.
+/// The methods that a choice of [`Places`] allows: methods on the CPU, or methods on GPUs together
+/// with the ids of the devices. There is at least one method; the fastest is first.
 enum Ways {
     Cpu(Vec<&'static Way<OnCpu>>),
     Devices(Vec<&'static Way<OnGpu>>, Vec<DeviceId>),
@@ -193,9 +194,9 @@ fn with_stored(asked: Sizes, method: Method, device: Option<&Device>, tuned: &Tu
     asked.or(stored.unwrap_or_default())
 }
 
-/// Opens the fastest method that supports all given regions, with tuned sizes. If `method` is
-/// given, only that method is tried. `regions` receives the opened verifiers of a method, and
-/// returns the regions. The regions may depend on the verifiers and their size of units.
+/// Opens the fastest method that supports all regions, with tuned sizes. If `method` is given, only
+/// that method is tried. `regions` receives the opened verifiers of a method, and returns the
+/// regions. The regions may depend on the verifiers and their size of units.
 ///
 /// If `places` is [`Places::Auto`] and the GPU does not work, the CPU is used, and a warning is
 /// added to `tuned`.
@@ -249,7 +250,7 @@ fn no_way(method: Option<Method>, refusal: Option<CollatzError>) -> OpenError {
 }
 
 /// Opens a method on `device`, or on the CPU if `device` is `None`, with the given sizes. Returns
-/// `None` if the method does not run on this device or on the CPU.
+/// `None` if `device` is given and the method does not support GPUs.
 ///
 /// # Errors
 /// A size is out of its bounds, or the device fails or lacks memory.
@@ -288,7 +289,8 @@ pub fn delays_on(
     Ok((Box::new(engine), Some(shape)))
 }
 
-/// Returns `id` if the GPU can be opened. Otherwise adds a warning to `tuned` and returns `None`.
+/// Returns `id` if the GPU with this id can be opened. Otherwise adds a warning to `tuned` and
+/// returns `None`.
 fn working(id: DeviceId, tuned: &TunedSizes) -> Option<DeviceId> {
     match device_on(id) {
         Ok(_) => Some(id),

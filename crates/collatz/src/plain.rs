@@ -7,13 +7,15 @@ use crate::evidence::{Items, secret};
 use crate::walk::Walker;
 use crate::{CollatzError, Highest, Method, Region, Verified, Verifier, Watch};
 
-/// The method that follows the path of every number, step by step, until it is below its start. Its
-/// checksum is the total number of steps, each n/2 or (3n + 1)/2.
+/// The method that follows the path of every number, step by step, to the first value below its
+/// start. The checksum is the total number of steps, each n/2 or (3n + 1)/2; unresolved numbers
+/// contribute 0.
 #[derive(Debug, Clone, Default)]
 pub struct Plain {
     /// The walker that follows the paths; it sets the limit of steps.
     pub walker: Walker,
-    /// The seed from which challenges are drawn. `None` means a new random seed for each region.
+    /// The seed from which challenges are drawn (see [`crate::evidence`]). `None` means a new
+    /// random seed for each region.
     pub seed: Option<u64>,
     /// The count E of numbers such that about one challenge is drawn for every E numbers; `None`
     /// means 2^12.

@@ -16,7 +16,7 @@ pub enum Region {
     },
     /// The class of all n < 2^bits with n ≡ residue mod 2^`low_bits`.
     Class {
-        /// The number of bits of the numbers, all of which are below 2^bits; at most 127.
+        /// The number of bits of the numbers, at most 127: all numbers are below 2^bits.
         bits: u32,
         /// The number of bits that the class fixes, at most `bits`.
         low_bits: u32,

@@ -180,9 +180,10 @@ impl TunedSizes {
         told[self.taken.replace(told.len())..].to_vec()
     }
 
-    /// Returns the size stored for `device`, or for the CPU if `device` is `None`. All sizes are
-    /// `None` if no valid size is stored or the store cannot be read. An invalid entry causes a
-    /// warning instead of an error, since it affects only the speed.
+    /// Returns the size `what` that is stored for `device`, or for the CPU if `device` is `None`.
+    /// The other sizes of the result are `None`. All sizes are `None` if no valid size is stored or
+    /// the store cannot be read. An invalid entry causes a warning instead of an error, since it
+    /// affects only the speed.
     #[must_use]
     pub fn get(&self, what: Tunable, device: Option<&Device>) -> Sizes {
         let stored = self.store.as_ref().map(|store| (store, store.get(&key(what, device))));

@@ -8,7 +8,7 @@ use crate::{CollatzError, Region, Watch};
 /// A method of verification.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Method {
-    /// Follows every number step by step until it is below its start.
+    /// Follows the path of every number step by step to the first value below its start.
     Plain,
     /// Follows numbers in steps of several bits, by tables. Skips residues whose numbers provably
     /// fall below their starts (Honda 2017, §4.3 and §4.4).
@@ -88,7 +88,8 @@ pub struct Verified {
 }
 
 impl Verified {
-    /// Adds the result of a region that has no number in common with this one. Evidence is dropped.
+    /// Adds the result of another region, which has no number in common with the region of this
+    /// result. Evidence is dropped.
     pub fn add(&mut self, other: Self) {
         self.evidence = None;
         self.numbers += other.numbers;
@@ -125,8 +126,8 @@ pub trait Verifier: Send {
     }
 
     /// Verifies a region and returns the result. Returns `None` if the watch stopped the work. The
-    /// result presupposes that every number outside the region that is smaller than the region's
-    /// largest number reaches 1.
+    /// result presupposes that every positive number outside the region that is smaller than the
+    /// region's largest number reaches 1.
     ///
     /// # Errors
     /// The device fails, lacks memory or cannot compile a kernel; a result contradicts the host's

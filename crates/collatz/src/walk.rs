@@ -39,8 +39,8 @@ pub struct Walker {
 }
 
 impl Default for Walker {
-    /// Creates a walker with the usual rules and a limit of 100,000 steps. All known paths fall
-    /// below their starts within 2,000 steps.
+    /// Creates a walker with the usual rules and a limit of 100,000 steps. All known paths from
+    /// starts below 2^128 fall below their starts within 2,000 steps.
     fn default() -> Self {
         Self { limit: 100_000, trap: None }
     }

@@ -138,8 +138,8 @@ impl Device {
         Ok(Graph { device: self.clone(), id: self.0.graph(&nodes)? })
     }
 
-    /// Calls `work`, and returns the time that the device spends on the work submitted by this
-    /// call, by the device's clock. Waits until this work has ended.
+    /// Calls `work`, and returns the time that the device spends on everything that `work` submits,
+    /// by the device's clock. Waits until this has ended.
     pub fn time(
         &self,
         work: impl FnOnce() -> Result<(), DeviceError>,
@@ -213,8 +213,8 @@ impl Kernel {
     /// Submits a launch of the kernel. The launch runs after all work submitted earlier.
     ///
     /// # Errors
-    /// A pointer refers to memory of another device, the device does not support the shape, or the
-    /// device fails.
+    /// A pointer refers to memory of another device, a mismatch of arguments and parameters is
+    /// found, the device does not support the shape, or the device fails.
     ///
     /// # Safety
     /// - `args` match the kernel's parameters in number, order and type.
@@ -383,7 +383,7 @@ pub trait Backend: Send + Sync {
     /// the program. The same source always gives the same id.
     fn load(&self, source: &Source) -> Result<u64, DeviceError>;
     /// Finds a kernel of a program by name, permits its launches to use `shared_bytes` bytes of
-    /// dynamic shared memory, and returns its id.
+    /// dynamic shared memory, and returns the kernel's id.
     fn kernel(&self, program: u64, name: &str, shared_bytes: u32) -> Result<u64, DeviceError>;
     /// Submits a launch of a kernel.
     ///

@@ -9,8 +9,9 @@
 //! | simulator (feature `sim`) | compiled from the same text as C++ for the host; the threads of a block run one after another |
 //!
 //! Work is asynchronous and in order: a call submits work and returns, and the work sees the
-//! effects of all work submitted earlier. [`Buffer::download`] and [`Device::synchronize`] wait
-//! until all submitted work is done. Several threads may share a device; the work is then executed
+//! effects of all work submitted earlier. [`Buffer::download`], [`Device::synchronize`] and
+//! [`Device::times`] wait until all submitted work is done. Other calls may wait too, such as long
+//! uploads and the release of memory. Several threads may share a device; the work is then executed
 //! in the order of their calls.
 
 mod buffer;

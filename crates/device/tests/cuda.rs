@@ -1,5 +1,5 @@
 #![cfg(test)]
-//! Tests of the driver on a real GPU: `cargo test -p warpint-device --test cuda -- --ignored`.
+//! Tests of this crate on a real GPU: `cargo test -p warpint-device --test cuda -- --ignored`.
 
 use std::time::Duration;
 

@@ -1,5 +1,6 @@
-//! Access to files that the user names. Symbolic links are followed. They must lead to a regular
-//! file or, for appending, to a regular file or a character device.
+//! Access to files that the user names. Symbolic links are followed. For reading, a path must lead
+//! to a regular file. For appending, it must lead to a regular file, a character device or no
+//! object.
 
 use std::fs::File;
 use std::io;

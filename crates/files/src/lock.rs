@@ -11,7 +11,7 @@ use crate::{FileError, Folder};
 /// The time between two attempts to acquire a lock that another process holds.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 /// The number of attempts to lock a file that are made without a pause. An attempt is repeated if
-/// the file is removed before it is locked.
+/// the file or its directory is removed before the file is locked.
 const AT_ONCE: u32 = 100;
 /// The total number of attempts to lock a file, with and without a pause.
 const MOST_ATTEMPTS: u32 = 1000;

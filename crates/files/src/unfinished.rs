@@ -10,7 +10,8 @@ use crate::sys::{Access, Handle};
 use crate::{FileError, Folder, Step, name};
 
 /// The largest number of attempts to create a temporary file. An attempt fails if its name is
-/// taken, or if the file is removed before it is locked.
+/// taken, if the directory is removed, or if another process locks or removes the file before this
+/// process has locked it.
 const TRIES: usize = 100;
 /// The time since the last modification after which a temporary file is stale. On a file system
 /// without locks, a stale temporary file is assumed to have no writer.

@@ -25,8 +25,9 @@ const QUIET: Duration = Duration::from_millis(100);
 /// new file, flushes it to disk and renames it. So a process killed at any time leaves either the
 /// old or the new file.
 ///
-/// A change preserves all other bytes of the file: comments, other lines, line endings, and a last
-/// line without a line ending. A symbolic link or a FIFO in place of a file is refused.
+/// A change preserves all other bytes of the file: comments, other lines and line endings. Only if
+/// lines are appended after a last line without a line ending, that line gets one. A symbolic link
+/// or a FIFO in place of a file is refused.
 #[derive(Debug)]
 pub struct WorkFile {
     path: PathBuf,
@@ -55,7 +56,8 @@ pub struct NumberedLine {
     pub line: Line,
 }
 
-/// The reason why a file could not be read or changed. The file that the error names is unchanged.
+/// The reason why a file could not be read or changed. The file that the error names is unchanged,
+/// unless only the last step of its replacement failed, the flush of its name to disk.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum WorkFileError {
@@ -65,7 +67,7 @@ pub enum WorkFileError {
     /// The path leads to an object that is not a regular file, such as a directory.
     #[error("{} is {what}, not a file: move it away", path.display())]
     NotAFile {
-        /// The path that was given.
+        /// The path of the object.
         path: PathBuf,
         /// The kind of object found, for example `a directory`.
         what: &'static str,
@@ -323,7 +325,8 @@ fn has_line(bytes: &[u8], line: &[u8]) -> bool {
 }
 
 /// Returns the bytes `old`, followed by the lines. Each line gets the line ending of the first line
-/// of `old`.
+/// of `old`, or LF if that line has none. If the last line of `old` has no line ending, it gets the
+/// same.
 fn with_lines(old: &[u8], lines: &[&[u8]]) -> Vec<u8> {
     let dos = old.split_inclusive(|&b| b == b'\n').next().is_some_and(|l| l.ends_with(b"\r\n"));
     let ending: &[u8] = if dos { b"\r\n" } else { b"\n" };

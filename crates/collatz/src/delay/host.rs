@@ -19,8 +19,8 @@ use crate::walk::step;
 pub struct Host {
     steps: StepTable,
     small: DelayTable,
-    /// A table step from a value of at most this many bits is computed in 64 bits. A step from a
-    /// larger value of at most `wide` bits is computed in 128 bits.
+    /// A walk is computed in 64 bits if all its table steps begin at values of at most this many
+    /// bits. Otherwise it is computed in 128 bits, if they begin at values of at most `wide` bits.
     narrow: u32,
     wide: u32,
     /// The groups of residues, computed when a long range first needs them.
@@ -180,8 +180,9 @@ impl Host {
 
 impl Host {
     /// Like [`Delays::survey`], by groups of residues. `from` and `numbers` are multiples of 2^16.
-    /// In each group, only the numbers of the smallest residue are walked. If `record` is true, a
-    /// number is a candidate if one of its table steps begins at a value of at least `limit`.
+    /// In each group, only the numbers of the smallest residue are walked. If `record` is true,
+    /// lists candidates: such a number and all numbers that share its walk, if a table step begins
+    /// at a value of at least `limit` or a value is too large for 128 bits.
     fn survey_groups(
         &self,
         from: u128,

@@ -20,8 +20,9 @@
 //! within k steps of T, results of 3n + 1 included, are below 2·(3/2)^k·(n + 1): a result 3m + 1 is
 //! 2·T(m), and n < 2·(n + 1).
 //!
-//! **Path records.** Let R be the record so far. A number n is *cold* if three conditions hold:
-//! 2·(3/2)^k·(n + 1) ≤ R, where k is the number of first steps that n shares with other numbers;
+//! **Path records.** Let R be the record so far: the largest number known on any path. A number n
+//! is *cold* if three conditions hold: 2·(3/2)^k·(n + 1) ≤ R, where k is the number of first steps
+//! that n shares with other numbers;
 //! 2·(3/2)^d·(v + 1) ≤ R for each value v ≥ 2^t at which a table step begins; and no path of a
 //! number below 2^t rises above R. By lemma 2 the path of a cold number stays at or below R, so it
 //! is no record. The other numbers are *candidates*; their maxima are computed exactly. Among the

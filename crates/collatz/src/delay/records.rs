@@ -53,7 +53,7 @@ pub struct Records {
     pub paths: Vec<PathRecord>,
 }
 
-/// The result of a search of the numbers n with `from` ≤ n < `to`.
+/// The result of the search of a range of numbers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Found {
     /// The first number of the range.
@@ -61,11 +61,11 @@ pub struct Found {
     /// The end of the processed numbers, not included. It is less than the end of the range if the
     /// search was stopped.
     pub to: u128,
-    /// The sum of all delays.
+    /// The sum of the delays of the processed numbers.
     pub sum: u128,
     /// The largest delay, with the smallest number that has it; `None` if no number was processed.
     pub longest: Option<DelayRecord>,
-    /// The records of the range; empty if they were not requested.
+    /// The records among the processed numbers; empty if they were not requested.
     pub records: Records,
 }
 
@@ -130,11 +130,11 @@ pub fn search(
     Ok(found)
 }
 
-/// Returns the delay records among the numbers from `first` to `longest`, ascending. `longest` is
-/// the number with the largest delay, and `so_far` the largest delay of the numbers below `first`.
-/// If the delay of `longest` exceeds `so_far`, `longest` is the last record. Of the numbers from
-/// `first` to `longest` − 1, the one with the largest delay is the second to last record, if its
-/// delay exceeds `so_far`. The function continues in this way.
+/// Returns the delay records of a chunk of numbers that begins with `first`, ascending. `longest`
+/// is the number with the largest delay of the chunk, and `so_far` is the largest delay of the
+/// numbers below `first`. If the delay of `longest` exceeds `so_far`, `longest` is the last record.
+/// Of the numbers from `first` to `longest` − 1, the one with the largest delay is the second to
+/// last record, if its delay exceeds `so_far`. The function continues in this way.
 fn delay_records(
     engine: &mut dyn Delays,
     first: u128,

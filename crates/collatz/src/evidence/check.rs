@@ -239,7 +239,7 @@ impl Sample {
     /// Returns an error if a total is wrong. If the sample has all items, each total must equal the
     /// sum over all items and over the numbers that belong to no item. The count of numbers walked
     /// must be exact if each item is one number. Any other total must be near its estimate by the
-    /// sample. A checksum whose estimate may exceed 2^64 is not checked.
+    /// sample. A checksum whose largest plausible value is 2^64 or more is not checked.
     fn bounds(&self, items: &Items, total: Share) -> Result<(), EvidenceError> {
         let besides = items.besides().map_err(Box::new)?;
         let pairs: [Pair; 2] = [

@@ -96,7 +96,7 @@ impl Items {
     }
 }
 
-/// The nodes of the last level of a region's trees, in ascending order.
+/// The nodes of the last level of a region's trees, in the order that [`crate::evidence`] defines.
 #[derive(Debug, Clone)]
 pub(crate) struct SieveItems {
     trees: Vec<(Tree, Arc<Counts>)>,

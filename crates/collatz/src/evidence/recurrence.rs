@@ -1,11 +1,11 @@
 //! The number of nodes of the sieve's tree at each level, computed without growing the tree.
 //!
-//! A node has two children, one by an even step and one by an odd step: their values before the
-//! step are path and path + 3^odd, and 3^odd is odd. Which of the two children the rules keep
-//! depends only on the level, the number of odd steps and the pattern (see
-//! [`Node::child`](crate::sieve::Node)). Let N_k(f, p) be the number of nodes of the last level K
-//! below a node of level k with f odd steps and pattern p. Let odd(p) be the pattern that follows p
-//! at an odd step, and even(p) the pattern that follows p at an even step. Then
+//! Let a node have the path x and f odd steps (see [`Node`]). It has two children, one by an even
+//! step and one by an odd step: their values before the step are x and x + 3^f, and 3^f is odd.
+//! Which of the two children the rules keep depends only on the level, on f and on the pattern. Let
+//! N_k(f, p) be the number of nodes of the last level K below a node of level k with f odd steps
+//! and pattern p. Let odd(p) be the pattern that follows p at an odd step, and even(p) the pattern
+//! that follows p at an even step. Then
 //!
 //! N_K(f, p) = 1, N_k(f, p) = N_(k+1)(f + 1, odd(p)) + N_(k+1)(f, even(p)),
 //!

@@ -321,7 +321,7 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// Returns T^`steps`(n) for a number n of at least `steps` bits. Returns `None` if the watch
+/// Returns T^`steps`(`number`), for a number of at least `steps` bits. Returns `None` if the watch
 /// stopped the work.
 fn after(number: Vec<u64>, steps: u64, blocks: &Blocks) -> Option<Vec<u64>> {
     let (low, above) = number.split_at((steps / 64) as usize);

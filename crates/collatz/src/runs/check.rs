@@ -121,7 +121,7 @@ impl Unit {
 }
 
 /// The number of steps of T after which the search on a path ends if the path has not reached 1
-/// before. The paths that are known to be longest take fewer than 3,000 steps.
+/// before. The longest known paths from starts below 2^127 take fewer than 3,000 steps.
 const MOST_STEPS: u32 = 200_000;
 
 /// Returns whether a value is on a path under n/2 and 3n + 1. A path that reaches 1 is taken to

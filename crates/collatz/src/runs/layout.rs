@@ -8,10 +8,10 @@
 //!   class alone proves a statement only on the assumption that all smaller numbers reach 1. All
 //!   classes together contain every n below 2^N.
 //! * Any other [A, B) is divided into the windows [H·2^m, (H+1)·2^m) that it contains, in ascending
-//!   order. The remainders at its two ends are divided into aligned intervals. Their lengths are
-//!   powers of two, as large as possible, and at least 2^20 (or 2^m if that is smaller). Shorter
-//!   remainders are one interval each. So a range has at most (B − A)/2^m + 2·max(m − 20, 0) + 4
-//!   units.
+//!   order. The numbers before and after the windows are divided into aligned intervals. Their
+//!   lengths are powers of two, as large as possible, and at least 2^20 (or 2^m if that is
+//!   smaller). Numbers next to A or B that fill no such interval form one shorter interval at each
+//!   end. So a range has at most (B − A)/2^m + 2·max(m − 20, 0) + 4 units.
 
 use warpint_files::ErrorKind;
 
@@ -80,8 +80,9 @@ pub struct Layout {
 enum Shape {
     /// The units are the classes of n < 2^bits by residue mod 2^`low_bits`.
     Classes { bits: u32, low_bits: u32 },
-    /// The units are `windows` windows, of which the first one begins with the number `first`.
-    /// Smaller intervals [from, to) precede them (`head`) and follow them (`tail`).
+    /// The units are `windows` windows, the first of which begins with the number `first`, and the
+    /// smaller intervals before them (`head`) and after them (`tail`). A smaller interval is the
+    /// pair of its first number and its end, which does not belong to it.
     Windows { head: Vec<(u128, u128)>, first: u128, windows: u64, tail: Vec<(u128, u128)> },
 }
 
@@ -200,9 +201,11 @@ impl Layout {
     }
 }
 
-/// Divides [from, to) into aligned intervals whose lengths are powers of two, at most 2^`most` and
-/// as large as possible. Remainders shorter than 2^20, or 2^`most` if that is smaller, are one
-/// interval each. Returns the intervals [from, to), ascending.
+/// Divides the range of all n with `from` ≤ n < `to` into aligned intervals. Their lengths are
+/// powers of two from 2^g to 2^`most`, as large as possible, where g is the smaller of 20 and
+/// `most`. The numbers before the first multiple of 2^g in the range form one further interval, and
+/// so do the numbers after the last multiple. Returns the pair (first number, end) of each
+/// interval, in ascending order. The end does not belong to the interval.
 fn pieces(from: u128, to: u128, most: u32) -> Vec<(u128, u128)> {
     let grain = most.min(GRAIN_BITS);
     let (mut pieces, mut at) = (vec![], from);

@@ -17,12 +17,12 @@
 //!
 //! * [0, X): every n with 1 ≤ n < X reaches 1. This requires *all* units; 0 is counted, but nothing
 //!   is claimed for it.
-//! * [A, B) with A > 2: every n in it reaches 1 if every n below A does, whether that was verified
-//!   here or elsewhere.
-//! * A unit alone proves only a conditional statement: its numbers reach 1 if all smaller numbers
-//!   do, including the smaller numbers of its range. The numbers of a residue class are spread over
-//!   the range, and the smaller numbers belong to all other classes. So only a complete set of
-//!   classes proves a claim.
+//! * [A, B) with A > 2: every n in it reaches 1 if every n with 1 ≤ n < A does, whether that was
+//!   verified here or elsewhere.
+//! * A unit alone proves only a conditional statement: its positive numbers reach 1 if all smaller
+//!   positive numbers do, including those of its range. The numbers of a residue class are spread
+//!   over the range, and the numbers between them belong to all other classes. So only a complete
+//!   set of classes proves a claim.
 //! * The path of an unresolved number did not fall below its start within a limit of steps. No
 //!   known path comes near this limit. The number may be a counter-example. It is reported, stored
 //!   in its unit's file, and reported again by every later run and merge. The claims above are then

@@ -36,7 +36,7 @@ impl Name {
     }
 
     /// Parses the name of a unit, in exactly the form in which names are written. Returns `None` if
-    /// the text has another form or the layout does not have a unit with the number in the text.
+    /// the text has another form, or names a layout that does not exist or has no such unit.
     fn parse(text: &str) -> Option<Self> {
         let (range, unit) = text.rsplit_once("-u")?;
         let (unit_bits, unit) = unit.split_once('-')?;

@@ -34,8 +34,8 @@ pub(super) const NUMBERS: u128 = 1 << 20;
 /// The count of numbers that one task walks.
 const CHUNK: u64 = 1 << 12;
 
-/// The limit of odd steps: a number is unresolved if its path is not below its start after this
-/// number of odd steps. The limit of [`Walker`](crate::walk::Walker) has the same value, but counts
+/// The limit of odd steps: a number is unresolved if its path is not below its start after more
+/// odd steps than this. The limit of [`Walker`](crate::walk::Walker) has the same value, but counts
 /// all steps of T.
 const LIMIT: u64 = 100_000;
 
@@ -44,8 +44,8 @@ const LIMIT: u64 = 100_000;
 pub struct Sample {
     /// The count of numbers of the sample, including unresolved numbers.
     pub numbers: u64,
-    /// The sum of the odd steps of all numbers of the sample, each until its path is below its
-    /// start.
+    /// The sum of the odd steps of the sample's numbers. The odd steps of a number are counted
+    /// until its path is below the number.
     pub odd_steps: u64,
     /// The numbers whose paths did not fall below their starts within the limit of steps:
     /// ascending, each once. They do not contribute to the sum.
@@ -128,7 +128,7 @@ const POWERS: [u128; 81] = {
 };
 
 /// Returns the number of odd steps of T from n until the value is below n. Returns 0 for n = 0 and
-/// n = 1, and `None` if the value is not below n after [`LIMIT`] odd steps.
+/// n = 1, and `None` if the value is not below n after more than [`LIMIT`] odd steps.
 ///
 /// From x = 2^a·y − 1 with y odd, a ≥ 1 odd steps lead to 3^a·y − 1, which is even. Only even steps
 /// decrease the value, so a comparison after each run of even steps finds the first descent (Barina

@@ -188,7 +188,8 @@ pub struct Sieve<B> {
     /// The walker for the numbers outside the trees, and for the check of challenges. The engine
     /// must have an equal walker.
     pub walker: Walker,
-    /// The seed from which challenges are drawn. `None` means a new random seed for each region.
+    /// The seed from which challenges are drawn (see [`crate::evidence`]). `None` means a new
+    /// random seed for each region.
     pub seed: Option<u64>,
     /// The data of earlier regions that later regions can reuse.
     pub kept: Kept,

@@ -77,8 +77,8 @@ const NONE: u32 = 2;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Pattern {
     /// The state of the rule of runs. It is 1 in a run of odd steps, from the first step of the run
-    /// that is below the limit of the rule. It is 2 after the even step that ends such a run;
-    /// another even step then excludes the number. Otherwise it is 0.
+    /// before which the number of odd steps is below the limit of the rule. It is 2 after the even
+    /// step that ends such a run; another even step then excludes the number. Otherwise it is 0.
     pub run: u32,
     /// The parity of the number of even steps since the last odd step; 2 if no odd step is known.
     pub evens: u32,

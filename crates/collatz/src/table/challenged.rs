@@ -16,7 +16,8 @@ pub(crate) struct Challenged {
     parts: Vec<OfPart>,
 }
 
-/// The challenged numbers of one part of a region, ascending. A number may occur several times.
+/// The challenged numbers of one part of a region, in the order of the region's items. A number may
+/// occur several times.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct OfPart {
     /// The challenged numbers of a part that is walked one by one, as indices within the part.

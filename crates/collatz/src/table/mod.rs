@@ -178,7 +178,8 @@ impl TableMethod {
         Ok(Self { options, tables, seed: None, every: None, powers: powers() })
     }
 
-    /// Makes the method draw challenges from the given seed, about one for every `numbers` numbers.
+    /// Makes the method draw challenges (see [`crate::evidence`]) from the given seed, about one
+    /// for every `numbers` numbers.
     #[must_use]
     pub fn with_challenges(self, seed: u64, numbers: u64) -> Self {
         Self { seed: Some(seed), every: Some(numbers), ..self }

@@ -50,7 +50,8 @@ impl Context {
         Ok(this)
     }
 
-    /// Makes the context current on the calling thread. All other calls of the driver require this.
+    /// Makes the context current on the calling thread. The driver's calls on memory, streams,
+    /// events and kernels require this.
     pub(super) fn bind(&self) -> CUresult {
         // SAFETY: the context is retained.
         unsafe { sys::cuCtxSetCurrent(self.context) }

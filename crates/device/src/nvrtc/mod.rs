@@ -35,9 +35,10 @@ impl Nvrtc {
     /// only if the driver accepts its code. If `compute_capability` (major, minor) is given, a
     /// compiler is suitable only if it can compile for this compute capability.
     ///
-    /// The search order is: `WARPINT_NVRTC` (a file or its folder; if it is set, nothing else is
-    /// tried), `CUDA_PATH` and `CUDA_HOME`, the loader's search path, `/usr/local/cuda*` and
-    /// `/opt/cuda`, and the wheels of the Python in use.
+    /// The search order is: `WARPINT_NVRTC` (a file, its folder or a toolkit folder; if it is set,
+    /// nothing else is tried), `CUDA_PATH` and `CUDA_HOME`, the loader's search path,
+    /// `/usr/local/cuda*` and `/opt/cuda`, and the wheels of virtual environments and Python
+    /// installations.
     ///
     /// # Errors
     /// [`DeviceError::NoCompiler`]: no suitable compiler was found. The message says in one line

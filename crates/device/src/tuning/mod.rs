@@ -160,9 +160,9 @@ impl TuningStore {
         Ok(Warned { value, warning })
     }
 
-    /// Returns a map from subject to timing, with all timings of a device that this version of the
-    /// program has stored. The timing of each subject is the one that [`Self::get`] returns. An
-    /// unusable file is treated as by [`Self::get`].
+    /// Returns a map from subject to timing, with all timings that are stored for a device's model,
+    /// its driver version and this version of the program. The timing of each subject is the one
+    /// that [`Self::get`] returns. An unusable file is treated as by [`Self::get`].
     ///
     /// # Errors
     /// The errors of [`Self::get`].

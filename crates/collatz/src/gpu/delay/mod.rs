@@ -26,9 +26,9 @@ const LIST: usize = 1 << 16;
 const HEAD: usize = 4;
 /// The bit of an entry of the list of candidates that is set if the host must compute the delay.
 const UNKNOWN: u64 = 1 << 63;
-/// The number of low bits of a key. For a number with offset i in its range, they contain 2^44 − 1
-/// − i, and the higher bits contain its delay. So the largest key belongs to the smallest number
-/// with the largest delay.
+/// The number of low bits of a key. The key of a number with offset i in its range has 2^44 − 1 − i
+/// in these bits, and the number's delay in the higher bits. So the largest key belongs to the
+/// smallest number with the largest delay.
 const OFFSET_BITS: u32 = 44;
 /// The value that the device writes in place of a delay that the host must compute.
 const TOO_LONG: u16 = u16::MAX;

@@ -26,8 +26,8 @@ const FIRST: usize = 1 << 14;
 /// The largest number of levels grown at once.
 const LEVELS: usize = 32;
 
-/// The tables of a tree on the device, and buffers for results. All trees with the same tables
-/// share them.
+/// The tables of a tree on the device, and buffers for results. Successive trees with the same
+/// tables use the same memory.
 #[derive(Debug)]
 pub(super) struct TreeMemory {
     tables: Arc<Tables>,
@@ -42,7 +42,7 @@ pub(super) struct TreeMemory {
     /// Two sums over the walks: the count of numbers walked, and the odd steps of numbers that a
     /// rule excluded. Then four sums over the tallies: the count of numbers walked, the odd steps
     /// of excluded numbers, the count of long numbers, and the number of tallies with the mark of
-    /// the launch. The first two must equal the sums over the walks.
+    /// the launch. The first two sums over the tallies must equal the two sums over the walks.
     sums: Buffer<u64>,
     /// The results for long numbers, in the layout of [`Memory::Long`].
     long: Buffer<u64>,

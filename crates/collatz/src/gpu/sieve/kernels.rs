@@ -12,7 +12,8 @@ use super::{LastMemory, NodeWords};
 /// The sizes of the sieve's launches: threads per block, and blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Blocks {
-    /// The number of threads per block of the kernels that grow nodes and compute vectors.
+    /// The number of threads per block of the kernels that grow nodes, compute vectors and answer
+    /// challenges.
     pub grow: u32,
     /// The number of threads per block of the kernel that walks the numbers of nodes.
     pub last: u32,
@@ -271,7 +272,8 @@ impl Kernels {
         unsafe { self.grow.launch(Launch::linear(blocks.max(1), self.blocks.grow), &args) }
     }
 
-    /// Computes one look-ahead vector, of 2^(look − 5) words, for nodes with `odd` odd steps.
+    /// Computes one look-ahead vector for nodes with `odd` odd steps. The vector has 2^(look − 5)
+    /// words, where look is the number of steps that it covers.
     ///
     /// # Panics
     /// If the vector does not have 2^(look − 5) words, or a table is too short.

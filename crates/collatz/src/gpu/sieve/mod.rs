@@ -1,5 +1,6 @@
 //! The sieve on a device. Nodes are grown level by level in the device's memory, a part of a level
-//! at a time; the numbers of the nodes of the last level are walked.
+//! at a time; the numbers of the nodes of the last level are walked. [`crate::sieve`] defines
+//! nodes, look-ahead vectors, the walk and long numbers.
 
 mod challenge;
 mod chunk;
@@ -77,7 +78,7 @@ struct LastMemory {
     /// number to the host.
     ends: Buffer<u16>,
     /// One tally per 32 nodes: counts and sums over their numbers, and the mark of the launch that
-    /// wrote it.
+    /// wrote the tally.
     tallies: Buffer<[u32; 4]>,
     /// The mark of the last launch. The tallies of successive launches, also of different trees,
     /// have different marks.

@@ -129,10 +129,10 @@ impl DeviceTable {
         }
     }
 
-    /// Launches a kernel that walks the numbers of some residues. The kernel is compiled for
-    /// numbers of `words` 32-bit words. `range` has the indices of the residues in the list. The
-    /// values h are those with `high` ≤ h < `high` + `highs`. Returns the number of values h per
-    /// item, and the number of items per residue. Does not wait for the kernel.
+    /// Launches a kernel that walks the numbers r + h·2^s of some residues r modulo 2^s. The kernel
+    /// is compiled for numbers of `words` 32-bit words. `range` has the indices of the residues in
+    /// the list. The values h are those with `high` ≤ h < `high` + `highs`. Returns the number of
+    /// values h per item, and the number of items per residue. Does not wait for the kernel.
     ///
     /// # Panics
     /// If the list does not contain the residues, or the tallies do not fit.

@@ -28,7 +28,7 @@ use crate::{CollatzError, Method, Region, Verified, Verifier, Watch};
 const ODD_SHIFT: u32 = 40;
 
 /// By default, about one challenge is drawn for this count of numbers. The check of a challenge
-/// takes about as long as the walks of 10^7 numbers.
+/// takes about as long as the device needs to walk 10^7 numbers.
 const NUMBERS_OF_A_CHALLENGE: u64 = 1 << 29;
 
 /// Limits on the work that [`DeviceTable`] does at once.
@@ -83,11 +83,12 @@ impl<'a> List<'a> {
     }
 }
 
-/// The table method on a device. It gives the same results as [`TableMethod`] with the same
-/// options. The CPU processes the numbers that are walked one by one, such as those below 2^20. It
-/// also processes the parts of a region that have fewer numbers than [`TableLimits::numbers`] (by
-/// default 2^28), and numbers that overflow their words. If the walker has a trap, the CPU
-/// processes everything.
+/// The table method on a device. Except for the evidence, it gives the same results as
+/// [`TableMethod`] with the same options and tables of the same number of bits; the default numbers
+/// of bits differ. The CPU processes the numbers that are walked one by one, such as those below
+/// 2^20. It also processes the parts of a region that have fewer numbers than
+/// [`TableLimits::numbers`] (by default 2^28), and numbers that overflow their words. If the walker
+/// has a trap, the CPU processes everything.
 #[derive(Debug)]
 pub struct DeviceTable {
     device: Device,
@@ -167,7 +168,8 @@ impl DeviceTable {
         })
     }
 
-    /// Makes the method draw challenges from the given seed, about one for every `numbers` numbers.
+    /// Makes the method draw challenges (see [`crate::evidence`]) from the given seed, about one
+    /// for every `numbers` numbers.
     #[must_use]
     pub fn with_challenges(self, seed: u64, numbers: u64) -> Self {
         Self { cpu: self.cpu.with_challenges(seed, numbers), ..self }
@@ -299,8 +301,8 @@ impl DeviceTable {
         })
     }
 
-    /// Returns the number of mandatory residues modulo 2^bits, by listing them on the device.
-    /// [`crate::table::sieve_size`] computes the same number.
+    /// Returns the number of mandatory residues modulo 2^bits (see [`Residue`]), by listing them on
+    /// the device. [`crate::table::sieve_size`] computes the same number.
     ///
     /// # Errors
     /// The device fails, lacks memory or finds a wrong number of residues; or `bits` is not from 8

@@ -2,9 +2,10 @@
 //!
 //! A file is written next to its final place, flushed to disk, and then moved there. A sound file
 //! is never replaced. A file that is not sound is renamed to `….bad`. A process removes only its
-//! own unfinished files and locks, and those of killed processes, which it recognises by the form
-//! of their names. So a file holds a whole unit at every moment, even after a power cut. Symbolic
-//! links are not followed. If the directory disappears, the next unit creates it again.
+//! own unfinished files and locks, and the unfinished files and locks that killed processes left.
+//! It recognises these files by the form of their names. So a file holds a whole unit at every
+//! moment, even after a power cut. Symbolic links are not followed. If the directory disappears, it
+//! is created again for the next unit.
 
 #[cfg(test)]
 mod tests;
@@ -93,7 +94,7 @@ impl FolderError {
 pub(crate) enum Found {
     Nothing,
     Sound(Box<Unit>),
-    /// A file that is damaged, or not a unit; contains the reason.
+    /// A file that is damaged or does not contain this unit; contains the reason.
     Bad(String),
 }
 
@@ -165,7 +166,8 @@ impl Folder {
         Ok(files.into_iter().max_by_key(|(_, count)| *count).map(|(bits, _)| bits))
     }
 
-    /// Returns the paths of all files whose names end in `.json`, in ascending order.
+    /// Returns the paths of all entries of the directory whose names end in `.json`, in ascending
+    /// order. An entry may be an object other than a regular file.
     ///
     /// # Errors
     /// The directory cannot be listed.

@@ -113,8 +113,8 @@ fn verifier(method: Method) -> Result<Box<dyn Verifier>, crate::CollatzError> {
 /// Returns the method for the audit of a unit, and the part of the unit that this method verifies.
 /// Returns `None` if no other method supports the unit. A unit of the sieve is verified by the
 /// table method, and a unit of the table method by the sieve. If the chosen method does not support
-/// the part, the plain method is used instead. A unit of the plain method is verified by the sieve
-/// or the table method.
+/// the part, the plain method is used instead. A unit of the plain method is verified by the sieve,
+/// or by the table method if the sieve does not support the part.
 fn choose(
     method: &str,
     region: &Region,

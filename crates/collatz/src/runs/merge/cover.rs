@@ -1,6 +1,7 @@
 //! Unions of intervals and of residue classes.
 
-/// Returns the union of intervals [from, to): ascending, disjoint and not adjacent.
+/// Returns the union of intervals, as intervals that are ascending, disjoint and not adjacent. A
+/// pair (from, to) stands for the interval [from, to).
 pub(super) fn union(mut intervals: Vec<(u128, u128)>) -> Vec<(u128, u128)> {
     intervals.sort_unstable();
     let mut union: Vec<(u128, u128)> = vec![];
@@ -31,8 +32,8 @@ pub(super) fn gaps(union: &[(u128, u128)], from: u128, to: u128) -> Vec<(u128, u
 /// A set of residue classes of the numbers below a power of two.
 ///
 /// Reverse the order of the bits of all numbers below 2^bits. Then the numbers n ≡ r mod 2^u all
-/// begin with the u bits of r, and form one interval. So a union of classes is computed as a union
-/// of intervals.
+/// begin with the u bits of r in reverse order, and form one interval. So a union of classes is
+/// computed as a union of intervals.
 pub(super) struct Classes {
     bits: u32,
     /// log2 of the largest modulus of a class.

@@ -37,8 +37,9 @@ enum Read {
 type HasEvidence = bool;
 
 impl Files {
-    /// Returns the paths of all files in the directories whose names end in `.json`. A file with
-    /// several names is listed once.
+    /// Returns the paths of the files in the given directories, limited to files whose names end in
+    /// `.json`. A file is listed once, even if a directory is given twice or a symbolic link leads
+    /// to the file.
     ///
     /// # Errors
     /// A directory cannot be listed.

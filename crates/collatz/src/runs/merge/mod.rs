@@ -53,7 +53,7 @@ pub struct Merged {
     /// The number of sound files that repeat the numbers of another sound file. Of k files with the
     /// same numbers, k − 1 are counted.
     pub duplicates: u64,
-    /// The files that cannot be read, are not units or contradict themselves.
+    /// The files that cannot be read or do not contain a valid unit.
     pub unusable: Vec<Rejected>,
     /// The well-formed files whose samples, evidence or other contents are wrong. They do not count
     /// for the union.
@@ -76,7 +76,7 @@ pub struct Merged {
     /// between the smallest start and the largest end of two kinds of intervals: the intervals in
     /// `covered`, and the ranges of the files with intervals.
     pub gaps: u64,
-    /// The first ten gaps, as intervals [from, to), ascending.
+    /// The first gaps, at most ten, as intervals [from, to), ascending.
     pub first_gaps: Vec<(u128, u128)>,
     /// The missing residue classes, with one element for each range [0, 2^bits) whose set of
     /// classes is incomplete. Ranges that intervals cover are left out.

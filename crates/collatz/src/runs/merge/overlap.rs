@@ -1,12 +1,12 @@
 //! Comparison of units of the same numbers from different layouts.
 //!
-//! Units of one layout, that is, of one range and unit size, have no common numbers. Units of two
-//! layouts may overlap. Two of these units are at the same *place* if they overlap directly or
-//! through further units of the two layouts. Suppose that, at a place, the units of one layout
-//! contain the same numbers as the units of the other. If the totals of units do not depend on the
-//! layout, their sums over the units of the two layouts must then be equal. Only the totals of the
-//! plain method do not depend on the layout: the other methods use trees and blocks whose sizes
-//! depend on the size of the unit.
+//! Units of one layout, that is, of one range and unit size, have no common numbers. Units of
+//! different layouts may overlap. Two units are at the same *place* if they overlap directly or
+//! through further units. Suppose that, at a place, the units of one layout contain the same
+//! numbers as the units of another. If the totals of units do not depend on the layout, their sums
+//! over the units of the two layouts must then be equal. Only the totals of the plain method do not
+//! depend on the layout: the other methods use trees and blocks whose sizes depend on the size of
+//! the unit.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -121,7 +121,8 @@ struct Found {
 }
 
 impl Found {
-    /// Compares the units of a set in which all units overlap, directly or through further units.
+    /// Compares units of different layouts at one place: in `pieces`, all units overlap, directly
+    /// or through further units.
     fn in_place(&mut self, pieces: &[&Piece]) {
         let cuts = by_cut(pieces.iter().copied());
         let cuts: Vec<_> = cuts.into_values().collect();
@@ -188,8 +189,8 @@ impl Found {
     }
 
     /// Checks each number that is listed as unresolved in some file: all files whose units contain
-    /// the number must list it. Files with the same region as the first such file are not compared
-    /// here.
+    /// the number must list it. Files with the same region as the first file that lists the number
+    /// are not checked here.
     fn unresolved(&mut self, units: &[(PathBuf, Unit)]) {
         let numbers: BTreeSet<u128> =
             units.iter().flat_map(|(_, unit)| unit.unresolved.iter().copied()).collect();

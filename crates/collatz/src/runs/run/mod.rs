@@ -64,8 +64,8 @@ enum End {
 }
 
 impl Run<'_> {
-    /// Verifies the units that are not done until none is left, and returns the outcome. Each
-    /// verifier runs in a thread of its own. The run waits for units that other processes are
+    /// Verifies the selected units that are not done until none is left, and returns the outcome.
+    /// Each verifier runs in a thread of its own. The run waits for units that other processes are
     /// verifying, and verifies them itself if these processes die. At the end, the run reads the
     /// other unit files in the directory, because they may list unresolved numbers.
     ///

@@ -13,7 +13,7 @@ pub enum Event {
     Begun {
         /// The unit's number.
         unit: u64,
-        /// The name of the device on which the verifier runs: `cpu`, `cuda:0`.
+        /// The name of the CPU or device on which the verifier runs: `cpu`, `cuda:0`.
         place: String,
     },
     /// A unit is verified and its file is written. Contains the result.
@@ -53,7 +53,7 @@ pub enum Event {
     Failed {
         /// The unit's number.
         unit: u64,
-        /// The name of the device on which the verifier runs: `cpu`, `cuda:0`.
+        /// The name of the CPU or device on which the verifier runs: `cpu`, `cuda:0`.
         place: String,
         /// The reason why the unit could not be verified.
         reason: String,
@@ -83,10 +83,11 @@ pub struct Outcome {
     pub seconds: f64,
     /// The highest value of all finished units of the range, selected or not.
     pub highest: Option<Highest>,
-    /// The unresolved numbers of all unit files in the directory, selected or not: ascending, each
-    /// once.
+    /// The unresolved numbers of all unit files in the directory, of selected and other units:
+    /// ascending, each once.
     pub unresolved: Vec<u128>,
-    /// The number of unit files of the range by method, version and parameters, selected or not.
+    /// The number of unit files of the range, of selected and other units, by method, version and
+    /// parameters.
     pub methods: BTreeMap<(String, u32, String), u64>,
     /// Whether the watch stopped the run before all selected units were verified.
     pub stopped: bool,

@@ -35,7 +35,7 @@ pub struct Unit {
     pub method_version: u32,
     /// The parameters of the method.
     pub parameters: String,
-    /// The name of the device that verified the unit.
+    /// The name of the CPU or device that verified the unit: `cpu`, `cuda:0`.
     pub place: String,
     /// The first number of the range.
     #[serde(with = "decimal")]
@@ -67,7 +67,8 @@ pub struct Unit {
     /// The size of the sample.
     #[serde(with = "decimal")]
     pub sample_numbers: u64,
-    /// The sum of the odd steps of the sample's numbers, each until its path is below its start.
+    /// The sum of the odd steps of the sample's numbers. The odd steps of a number are counted
+    /// until its path is below the number.
     #[serde(with = "decimal")]
     pub sample_odd_steps: u64,
     /// The numbers whose paths did not fall below their starts within the limit of steps,
