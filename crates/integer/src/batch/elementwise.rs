@@ -55,8 +55,8 @@ fn unary(what: Unary, a: &UintBatch, r: &mut UintBatch) -> Result<(), IntegerErr
     Ok(())
 }
 
-/// Applies the operation `what` to each pair of numbers from a and b and writes the results to r. r
-/// has the larger width of a and b.
+/// Applies the operation `what` to each pair of corresponding numbers of a and b and writes the
+/// results to r. r has the larger width of a and b.
 fn binary(
     what: Binary,
     a: &UintBatch,
@@ -175,8 +175,8 @@ impl UintBatch {
         Ok(signs.into_iter().map(|sign| sign.cmp(&0)).collect())
     }
 
-    /// Returns the smaller number of each pair from `self` and `b`. The result has the larger of
-    /// the two widths.
+    /// Returns the smaller number of each pair of corresponding numbers of `self` and `b`. The
+    /// result has the larger of the two widths.
     ///
     /// # Errors
     /// The errors common to all operations: see [`UintBatch`].
@@ -184,8 +184,8 @@ impl UintBatch {
         self.binary(b, Binary::Choose(Extreme::Minimum))
     }
 
-    /// Returns the larger number of each pair from `self` and `b`. The result has the larger of the
-    /// two widths.
+    /// Returns the larger number of each pair of corresponding numbers of `self` and `b`. The
+    /// result has the larger of the two widths.
     ///
     /// # Errors
     /// The errors common to all operations: see [`UintBatch`].

@@ -29,7 +29,8 @@ pub(super) fn operands_fit(count: usize, operands: &[Operand<'_>]) -> Result<(),
     })
 }
 
-/// Returns an error unless memory of `len` words holds `count` numbers of `limbs` limbs.
+/// Returns an error unless memory of `len` words holds `count` numbers of `limbs` limbs, and
+/// `limbs` is from 1 to [`MOST_LIMBS`].
 pub(super) fn has(len: usize, count: usize, limbs: usize) -> Result<(), DeviceError> {
     let needed = count.checked_mul(limbs).filter(|_| (1..=MOST_LIMBS).contains(&limbs));
     if needed.is_some_and(|needed| needed <= len) {

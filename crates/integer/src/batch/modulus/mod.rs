@@ -32,8 +32,7 @@ const LONG_ON_CPU: u32 = 65_536;
 /// of up to this bit length have separate kernels.
 const LONG_ON_DEVICES: u32 = 16_384;
 
-/// A modulus m > 0, or one modulus per number of a batch, with precomputed reciprocals for many
-/// reductions.
+/// A modulus m > 0, or one modulus per number of a batch, prepared for many reductions.
 ///
 /// Moduli of at least 65,536 bits on the CPU, or 16,384 bits on devices, use reciprocals if all
 /// have the same bit length. A remainder then takes two products of the length of m and a few

@@ -76,7 +76,8 @@ fn divisors(rng: &mut ChaCha8Rng, limbs: usize, block: usize) -> Vec<Vec<u32>> {
 }
 
 /// Returns dividends of `limbs` limbs that are hard for the divisor v: the largest dividend,
-/// dividends with the upper limbs of v, multiples of v, and their neighbours.
+/// dividends with the upper limbs of v, multiples of v, and dividends with the remainder v − 1.
+/// Also returns random dividends and 0.
 fn dividends(rng: &mut ChaCha8Rng, v: &[u32], limbs: usize) -> Vec<Vec<u32>> {
     let length = v.iter().rposition(|&limb| limb != 0).map_or(0, |i| i + 1);
     let v = &v[..length];
