@@ -61,8 +61,8 @@ fn aligned(address: u64, limbs: usize) -> Result<(), DeviceError> {
     })
 }
 
-/// Returns the memory in `kept` if it has at least `len` elements. Otherwise allocates new memory
-/// and stores it in `kept`.
+/// Returns the memory in `kept` if it has at least `len` elements. Otherwise allocates memory,
+/// stores it in `kept` and returns it.
 pub(super) fn at_least<'a, T: Pod>(
     kept: &'a mut Option<Buffer<T>>,
     device: &Device,

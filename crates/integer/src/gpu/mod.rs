@@ -117,7 +117,7 @@ type Bases = Arc<power::residues::Bases>;
 #[derive(Debug, Clone)]
 pub struct Gpu {
     device: Device,
-    /// The compiled kernels. The key is the debug output of their shapes.
+    /// The compiled kernels. The key is the debug output of a kernel's shape.
     kernels: Arc<Mutex<HashMap<String, Kernel>>>,
     /// The tables of roots of unity for transforms. The key is the number of primes and the number
     /// of points of a transform.
@@ -200,7 +200,8 @@ impl Gpu {
     }
 
     /// Calls `work` with device memory for at least `len` doubles and returns the result of the
-    /// call. Later calls reuse the memory. If a later call needs more, larger memory replaces it.
+    /// call. Later calls reuse the memory, unless they need more than it has. Larger memory then
+    /// replaces it.
     fn with_scratch(
         &self,
         len: usize,

@@ -100,8 +100,9 @@ impl Gpu {
     }
 
     /// Returns the cheapest plan for divisors of `divisor` limbs and quotients of `quotient` + 1
-    /// limbs. Returns `None` if no plan supports them, or if the kernel `divide.cu` alone costs no
-    /// more. `shape` is the version of `divide.cu` for u and v, if one exists.
+    /// limbs. Returns `None` if no plan supports them, or if the cheapest plan does not cost less
+    /// than the kernel `divide.cu` alone. `shape` is the version of `divide.cu` for u and v, if one
+    /// exists.
     pub(super) fn plan(
         &self,
         shape: Option<&Divide>,

@@ -27,7 +27,7 @@ fn drawn(rng: &mut ChaCha8Rng, limbs: usize) -> Vec<u32> {
     (0..limbs).map(&mut word).collect()
 }
 
-/// Returns a·b + c in `limbs` limbs. Returns `None` if a·b + c is longer.
+/// Returns a·b + c in `limbs` limbs. Returns `None` if a·b + c does not fit.
 fn product(a: &[u32], b: &[u32], c: &[u32], limbs: usize) -> Option<Vec<u32>> {
     let mut sum = limbs::mul(&wide(a), &wide(b));
     sum.resize(sum.len().max(c.len().div_ceil(2)) + 1, 0);
