@@ -171,8 +171,8 @@ impl<W: Words> Rows<W> {
     }
 
     /// Asserts that there are `count` numbers, aligned for kernels that load several limbs at once:
-    /// address and stride are multiples of four limbs if `limbs` is a multiple of four, and of two
-    /// limbs if `limbs` is even.
+    /// address and stride are multiples of four limbs if 4 divides `limbs`, and of two limbs if
+    /// `limbs` is any other even number.
     ///
     /// # Panics
     /// If there are fewer than `count` numbers or they are not aligned.
