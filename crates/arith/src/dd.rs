@@ -37,7 +37,7 @@ fn quick_two_sum(a: f64, b: f64) -> (f64, f64) {
 }
 
 /// Returns (q, e), where q is a·b rounded to an `f64`, and q + e = a·b exactly (Dekker's product by
-/// Veltkamp splitting). Requires |a| < 2^990, |b| < 2^990 and |a·b| > 2^−960.
+/// Veltkamp splitting). Requires |a| < 2^990, |b| < 2^990 and 2^−960 < |a·b| < 2^1023, or a·b = 0.
 #[inline]
 #[must_use]
 pub fn two_prod(a: f64, b: f64) -> (f64, f64) {
@@ -112,7 +112,8 @@ impl Dd {
     }
 }
 
-/// Adds with a relative error of at most 3·2^−106, even if the operands have opposite signs.
+/// Adds with a relative error of at most 3·2^−106/(1 − 2^−51), even if the operands have opposite
+/// signs.
 impl Add for Dd {
     type Output = Self;
     fn add(self, b: Self) -> Self {
@@ -131,7 +132,8 @@ impl Neg for Dd {
     }
 }
 
-/// Subtracts with a relative error of at most 3·2^−106, even if the operands are nearly equal.
+/// Subtracts with a relative error of at most 3·2^−106/(1 − 2^−51), even if the operands are nearly
+/// equal.
 impl Sub for Dd {
     type Output = Self;
     fn sub(self, b: Self) -> Self {

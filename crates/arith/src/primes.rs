@@ -136,7 +136,8 @@ mod tests {
         assert_eq!(smallest_factor(u64::MAX), 3);
     }
 
-    /// The square of the last trial divisor of the second number, 4,294,967,297², exceeds 2^64.
+    /// Tests that trial divisions end without an overflow. For the second number, they end at the
+    /// divisor 4,294,967,297, whose square exceeds 2^64.
     #[test]
     #[ignore = "seconds: 2^31 divisions"]
     fn the_smallest_factor_of_the_square_of_the_largest_prime() {

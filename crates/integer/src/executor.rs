@@ -93,8 +93,8 @@ impl Executor {
     }
 }
 
-/// Makes an executor that uses the device of the [`Gpu`] and its prices, the estimated or measured
-/// times of products.
+/// Makes an executor on the device of the [`Gpu`]. The method of a product is chosen by the prices
+/// of the [`Gpu`], the estimated or measured times of products.
 impl From<Gpu> for Executor {
     fn from(gpu: Gpu) -> Self {
         Self(Arc::new(Place::Device(gpu)))

@@ -1,4 +1,5 @@
-//! Implements the trait [`Field`] for the fields Z/pZ. Here, elements are integers from 0 to p − 1.
+//! Implements the trait [`Field`] for [`F50`], the field Z/pZ. Here, elements are integers from 0
+//! to p − 1.
 
 use super::F50;
 use crate::field::Field;

@@ -1,4 +1,4 @@
-//! Fields Z/pZ, 2^46 < p < 2^50, whose elements are numbers of type `f64`.
+//! Fields Z/pZ for primes p, 2^46 < p < 2^50, whose elements are numbers of type `f64`.
 //!
 //! On GPUs with FP64 at full rate, a product mod p takes six operations, and a sum takes one
 //! operation. The products use fused multiply-adds (van der Hoeven, Lecerf and Quintin 2016,

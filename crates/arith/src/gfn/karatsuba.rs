@@ -4,8 +4,8 @@
 use super::Gfn;
 use super::column::Column;
 
-/// The largest number of coefficients for which two polynomials are multiplied by the schoolbook
-/// method.
+/// The largest number of coefficients of two polynomials that the recursion multiplies by the
+/// schoolbook method.
 const SHORT: usize = 16;
 
 impl<const K: usize> Gfn<K> {

@@ -101,10 +101,10 @@ impl<const K: usize> Gfn<K> {
     /// Returns a/2^l, for any l. Cost: ⌈l/u⌉ passes over the digits, where u is the exponent
     /// [`Form::u`](super::Form::u).
     ///
-    /// One pass divides by a power 2^l that divides r. It splits the digit at r^j into h·2^l + m
-    /// with m < 2^l. The quotient has the digit h at r^j, and m·r/2^l is added to the digit at
-    /// r^(j−1). For j = 0, m·r/2^l is subtracted from the digit at r^(K−1), because r^(−1) =
-    /// −r^(K−1).
+    /// One pass divides by a power 2^i with i ≤ u, which divides r. The pass splits the digit at
+    /// r^j into h·2^i + m with m < 2^i. The quotient has the digit h at r^j, and m·r/2^i is added
+    /// to the digit at r^(j−1). For j = 0, m·r/2^i is subtracted from the digit at r^(K−1), because
+    /// r^(−1) = −r^(K−1).
     #[must_use]
     pub fn div_by_power_of_two(&self, a: &[u64; K], l: u32) -> [u64; K] {
         let (mut x, mut left) = (*a, l);

@@ -100,8 +100,8 @@ impl UintBatch {
     /// Returns the quotients ⌊a/d⌋, with the width of a, and the remainders a mod d, with the width
     /// of d, where a is `self`. Where d = 0, the flag is set and both results are 0.
     ///
-    /// Costs O(l·m) for quotients of l limbs and divisors of m limbs, not counting leading zeros.
-    /// Costs less where both l and m are large (Burnikel and Ziegler 1998).
+    /// Costs O(l·m) for quotients of l limbs and divisors of m limbs, not counting leading zero
+    /// limbs. If both l and m are large, the cost is below O(l·m) (Burnikel and Ziegler 1998).
     ///
     /// # Errors
     /// The errors common to all operations: see [`UintBatch`].

@@ -55,8 +55,8 @@ fn unary(what: Unary, a: &UintBatch, r: &mut UintBatch) -> Result<(), IntegerErr
     Ok(())
 }
 
-/// Applies the operation `what` to each pair of numbers from a and b and writes the results to r. r
-/// has the larger width of a and b.
+/// Applies the operation `what` to each pair of corresponding numbers of a and b and writes the
+/// results to r. r has the larger width of a and b.
 fn binary(
     what: Binary,
     a: &UintBatch,
@@ -85,8 +85,8 @@ fn binary(
     Ok(())
 }
 
-/// Allocates memory for `count` values on a device, calls `work` to fill it, and returns the values
-/// in the host's memory.
+/// Allocates memory for `count` values on a device, calls `work` to fill this memory, and returns
+/// the values in the host's memory.
 fn words<T: Pod>(
     gpu: &Gpu,
     count: usize,
@@ -175,8 +175,8 @@ impl UintBatch {
         Ok(signs.into_iter().map(|sign| sign.cmp(&0)).collect())
     }
 
-    /// Returns the smaller number of each pair from `self` and `b`. The result has the larger of
-    /// the two widths.
+    /// Returns the smaller number of each pair of corresponding numbers of `self` and `b`. The
+    /// result has the larger width of `self` and `b`.
     ///
     /// # Errors
     /// The errors common to all operations: see [`UintBatch`].
@@ -184,8 +184,8 @@ impl UintBatch {
         self.binary(b, Binary::Choose(Extreme::Minimum))
     }
 
-    /// Returns the larger number of each pair from `self` and `b`. The result has the larger of the
-    /// two widths.
+    /// Returns the larger number of each pair of corresponding numbers of `self` and `b`. The
+    /// result has the larger width of `self` and `b`.
     ///
     /// # Errors
     /// The errors common to all operations: see [`UintBatch`].
@@ -255,7 +255,8 @@ impl UintBatch {
         bit_lengths(self)
     }
 
-    /// Returns the bitwise AND of `self` and `b`. The result has the larger of the two widths.
+    /// Returns the bitwise AND of `self` and `b`. The result has the larger width of `self` and
+    /// `b`.
     ///
     /// # Errors
     /// The errors common to all operations: see [`UintBatch`].
@@ -263,7 +264,7 @@ impl UintBatch {
         self.binary(b, Binary::Bitwise(Bitwise::And))
     }
 
-    /// Returns the bitwise OR of `self` and `b`. The result has the larger of the two widths.
+    /// Returns the bitwise OR of `self` and `b`. The result has the larger width of `self` and `b`.
     ///
     /// # Errors
     /// The errors common to all operations: see [`UintBatch`].
@@ -271,7 +272,8 @@ impl UintBatch {
         self.binary(b, Binary::Bitwise(Bitwise::Or))
     }
 
-    /// Returns the bitwise XOR of `self` and `b`. The result has the larger of the two widths.
+    /// Returns the bitwise XOR of `self` and `b`. The result has the larger width of `self` and
+    /// `b`.
     ///
     /// # Errors
     /// The errors common to all operations: see [`UintBatch`].

@@ -94,13 +94,13 @@ fn inverse(
 }
 
 impl UintBatch {
-    /// Returns gcd(a, b), where a is `self`. The result has the larger of the two widths. gcd(a, 0)
+    /// Returns gcd(a, b), where a is `self`. The result has the larger width of a and b. gcd(a, 0)
     /// is a.
     ///
-    /// Costs O(n²) for n limbs (Lehmer 1938; on devices Bernstein and Yang 2019). On the CPU, long
-    /// numbers cost less (Möller 2008). Numbers of 2^20 bits need a device with 140 KiB of shared
-    /// memory per block; every device has enough for 2^18 bits. These limits also hold for
-    /// cofactors and inverses.
+    /// Costs O(n²) for n limbs (Lehmer 1938; on devices Bernstein and Yang 2019). On the CPU, the
+    /// cost for long numbers is below O(n²) (Möller 2008). Numbers of 2^20 bits need a device with
+    /// 140 KiB of shared memory per block; every device has enough for 2^18 bits. These limits also
+    /// hold for cofactors and inverses.
     ///
     /// # Errors
     /// The errors common to all operations: see [`UintBatch`].
@@ -111,7 +111,7 @@ impl UintBatch {
     }
 
     /// Like [`Self::gcd`], but writes the greatest common divisors to `into`, which has the larger
-    /// of the two widths, and allocates no result.
+    /// width of `self` and `b`, and allocates no result.
     ///
     /// # Errors
     /// The errors common to all operations: see [`UintBatch`].

@@ -116,7 +116,7 @@ impl UintBatch {
     }
 
     /// Returns ⌊a·b/2^w⌋, where a is `self` and w is the larger width of a and b in bits. The
-    /// result has the smaller of the two widths, which always suffices. So a·b = `mul_high`·2^w +
+    /// result has the smaller width of a and b, which always suffices. So a·b = `mul_high`·2^w +
     /// `mul_low`. The computation takes about half the work of [`Self::mul`] for numbers of up to a
     /// few thousand bits.
     ///

@@ -8,9 +8,9 @@ use rand_chacha::ChaCha8Rng;
 use super::*;
 use crate::{Executor, Width};
 
-/// Prints the nanoseconds per number of each operation on the CPU, and of its check including the
-/// witnesses. Run by `cargo test --release -p warpint-integer check::costs -- --ignored
-/// --nocapture`.
+/// Prints the nanoseconds per number of seven operations on the CPU, and of the check of each
+/// operation including the witnesses. Run by `cargo test --release -p warpint-integer check::costs
+/// -- --ignored --nocapture`.
 #[test]
 #[ignore = "a measurement"]
 fn nanoseconds() {

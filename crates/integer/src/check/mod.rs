@@ -69,8 +69,8 @@ impl<'a> Numbers<'a> {
     /// Prepares a batch as an operand or result of an operation with `count` results.
     ///
     /// # Errors
-    /// [`IntegerError::Places`] for a batch on a device; [`IntegerError::Counts`] unless it has
-    /// `count` numbers or one.
+    /// [`IntegerError::Places`] for a batch on a device; [`IntegerError::Counts`] unless the batch
+    /// has `count` numbers or one.
     fn new(batch: &'a UintBatch, count: usize) -> Result<Self, IntegerError> {
         let limbs = batch.as_limbs().ok_or(IntegerError::Places)?;
         let single = batch.count() == 1;

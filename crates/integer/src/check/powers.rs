@@ -4,10 +4,10 @@ use super::{Numbers, as_many, failing};
 use crate::cpu::compare_limbs;
 use crate::{Executor, IntegerError, UintBatch, Width};
 
-/// Checks the powers r = a^e mod m and returns the indices of the powers that fail. Checks r < m
-/// for all results. Recomputes the results with the indices in `sample` on the CPU. Where m = 0,
-/// checks instead that the flag in `zero_moduli` is 1 and r = 0. Where m > 0, checks that the flag
-/// is 0.
+/// Checks the powers r = a^e mod m and returns the indices of the powers that fail. Where m > 0,
+/// checks that r < m and that the flag in `zero_moduli` is 0. Where m = 0, checks that the flag is
+/// 1 and r = 0. Compares the results with the indices in `sample` with powers recomputed on the
+/// CPU.
 ///
 /// No cheap identity for powers is known. If a share s of the results is wrong, a random sample of
 /// n results contains no wrong result with probability (1 − s)^n. The sample must be drawn after

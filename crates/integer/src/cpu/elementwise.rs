@@ -161,8 +161,8 @@ pub(crate) fn not(a: Operand, out: &mut [u32]) {
     });
 }
 
-/// Computes out_i ← a_i·word. Results have `limbs` limbs: two more than a, or one more if `word` is
-/// less than 2^32.
+/// Computes out_i ← a_i·word. Results have `limbs` limbs: at least two more than a, or at least one
+/// more if `word` is less than 2^32.
 pub(crate) fn mul_word(a: Operand, word: u64, out: &mut [u32], limbs: usize) {
     for_rows(out, limbs, limbs, |i, out| {
         let row = a.row(i);
@@ -203,7 +203,7 @@ pub(crate) fn reduce(u: Operand, p: Operand, m: Operand, out: &mut [u32]) {
         let limb = |x: &[u32]| x.get(limbs).copied().unwrap_or(0);
         resize_row(u, out);
         let borrow = accumulate(Sum::Subtract, out, &p[..limbs.min(p.len())]);
-        // Above it all is known modulo 2^32, and below 4.
+        // The part of u − p above `out`, which is less than 4. Computed modulo 2^32.
         let mut top = limb(u).wrapping_sub(limb(p)).wrapping_sub(u32::from(borrow));
         while top > 0 || compare_limbs(out, m).is_ge() {
             top = top.wrapping_sub(u32::from(accumulate(Sum::Subtract, out, m)));

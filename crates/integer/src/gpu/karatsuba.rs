@@ -28,8 +28,8 @@ pub(super) const MAX_LEVELS: u32 = 5;
 
 impl Karatsuba {
     /// Returns the version for factors of `a_limbs` and `b_limbs` limbs (`None` for a square).
-    /// Returns `None` if the factors of the lowest level would be empty or too long for the
-    /// registers of a thread.
+    /// Returns `None` if `levels` exceeds 5, or if the factors of the lowest level would be empty
+    /// or too long for the registers of a thread.
     #[must_use]
     pub fn new(part: Part, a_limbs: usize, b_limbs: Option<usize>, levels: u32) -> Option<Self> {
         let limbs = a_limbs.max(b_limbs.unwrap_or(0));

@@ -29,7 +29,8 @@ pub(super) fn operands_fit(count: usize, operands: &[Operand<'_>]) -> Result<(),
     })
 }
 
-/// Returns an error unless memory of `len` words holds `count` numbers of `limbs` limbs.
+/// Returns an error unless memory of `len` words holds `count` numbers of `limbs` limbs, and
+/// `limbs` is from 1 to [`MOST_LIMBS`].
 pub(super) fn has(len: usize, count: usize, limbs: usize) -> Result<(), DeviceError> {
     let needed = count.checked_mul(limbs).filter(|_| (1..=MOST_LIMBS).contains(&limbs));
     if needed.is_some_and(|needed| needed <= len) {
@@ -60,8 +61,8 @@ fn aligned(address: u64, limbs: usize) -> Result<(), DeviceError> {
     })
 }
 
-/// Returns the memory in `kept` if it has at least `len` elements. Otherwise allocates new memory
-/// and stores it in `kept`.
+/// Returns the memory in `kept` if it has at least `len` elements. Otherwise allocates memory,
+/// stores it in `kept` and returns it.
 pub(super) fn at_least<'a, T: Pod>(
     kept: &'a mut Option<Buffer<T>>,
     device: &Device,
@@ -170,8 +171,8 @@ impl<W: Words> Rows<W> {
     }
 
     /// Asserts that there are `count` numbers, aligned for kernels that load several limbs at once:
-    /// address and stride are multiples of four limbs if `limbs` is a multiple of four, and of two
-    /// limbs if `limbs` is even.
+    /// address and stride are multiples of four limbs if 4 divides `limbs`, and of two limbs if
+    /// `limbs` is any other even number.
     ///
     /// # Panics
     /// If there are fewer than `count` numbers or they are not aligned.

@@ -180,6 +180,10 @@ impl Gpu {
     /// # Errors
     /// The device fails, the kernel cannot be compiled, or no method supports numbers of these
     /// lengths.
+    ///
+    /// # Panics
+    /// If a buffer has fewer than `count` numbers, numbers are not aligned, or the products do not
+    /// fit.
     pub(super) fn multiply_views(
         &self,
         a: Numbers<'_>,

@@ -65,8 +65,8 @@ pub struct Results<'a> {
 }
 
 impl<'a> Operand<'a> {
-    /// Creates an operand of numbers of `limbs` limbs. If `broadcast` is true, it has one number,
-    /// which every instance uses.
+    /// Creates an operand of numbers of `limbs` limbs. If `broadcast` is true, the operand has one
+    /// number, which every instance uses.
     pub fn new(data: impl Into<View<'a, u32>>, limbs: usize, broadcast: bool) -> Self {
         Self { data: data.into(), limbs, broadcast }
     }
@@ -117,13 +117,13 @@ type Bases = Arc<power::residues::Bases>;
 #[derive(Debug, Clone)]
 pub struct Gpu {
     device: Device,
-    /// The compiled kernels. The key is the debug output of their shapes.
+    /// The compiled kernels. The key is the debug output of a kernel's shape.
     kernels: Arc<Mutex<HashMap<String, Kernel>>>,
     /// The tables of roots of unity for transforms. The key is the number of primes and the number
     /// of points of a transform.
     roots: Arc<Mutex<HashMap<(usize, usize), Roots>>>,
-    /// Temporary memory of blocks that compute powers, or products whose residues do not fit in
-    /// shared memory. One launch at a time uses this memory.
+    /// Temporary memory of blocks of threads that compute powers, or products whose residues do not
+    /// fit in shared memory. One launch at a time uses this memory.
     scratch: Arc<Mutex<Option<Buffer<f64>>>>,
     /// The constants of pairs of bases of residues. The key is the number of primes of a base and
     /// the number of rows of each matrix in [`Bases`].
@@ -200,7 +200,8 @@ impl Gpu {
     }
 
     /// Calls `work` with device memory for at least `len` doubles and returns the result of the
-    /// call. Later calls reuse the memory. If a later call needs more, larger memory replaces it.
+    /// call. Later calls reuse the memory, unless they need more than it has. Larger memory then
+    /// replaces it.
     fn with_scratch(
         &self,
         len: usize,

@@ -62,7 +62,7 @@ impl Ntt {
     /// Returns the shortest transform modulo `primes` primes for factors of `a_limbs` and `b_limbs`
     /// limbs (`None` for a square) on a device with `shared_memory` bytes of shared memory per
     /// block. Returns `None` if [`Self::primes`] does not contain this number of primes, if the
-    /// factors have too many digits, or if the transform needs more shared memory.
+    /// factors have too many digits, or if the transform does not fit in this shared memory.
     ///
     /// If a digit has b bits and the shorter factor has n ≤ 2^12 digits, an element of the
     /// convolution is at most n·(2^b − 1)² < 2^(2b)·n.

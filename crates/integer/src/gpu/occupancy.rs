@@ -16,7 +16,7 @@ pub(super) fn blocks(registers: usize, threads: usize) -> usize {
 /// Returns the number of warps that a multiprocessor runs at a time if it runs at most `blocks`
 /// blocks of `threads` threads. A block uses `of_block` bytes of shared memory. `shared_memory` is
 /// the largest number of bytes that one block may use. The multiprocessor is assumed to have no
-/// more shared memory.
+/// more shared memory than this.
 pub(super) fn warps(blocks: usize, threads: usize, of_block: u32, shared_memory: u32) -> usize {
     let room = (shared_memory / of_block.max(1)) as usize;
     blocks.min(room.max(1)) * threads / 32

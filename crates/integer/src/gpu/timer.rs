@@ -39,7 +39,7 @@ struct Factors {
 }
 
 impl Factors {
-    /// Starts `count` products of the widest factors of a step on the device.
+    /// Starts `count` products of factors of `step.last` limbs on the device.
     fn submit(&self, step: &Step, count: usize, out: &mut Buffer<u32>) -> Result<(), DeviceError> {
         let operand = |data| Operand::new(data, step.last, false);
         let b = (!step.way.square).then(|| operand(&self.b));
@@ -77,7 +77,7 @@ impl ProductTimer {
         steps.par_iter().for_each(|step| drop(submit(step)));
     }
 
-    /// Returns the time of one product of the widest factors of a step, in nanoseconds: the median
+    /// Returns the time of one product of factors of `step.last` limbs, in nanoseconds: the median
     /// of five runs, measured by the device's clock.
     ///
     /// # Errors

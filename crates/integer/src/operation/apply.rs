@@ -10,7 +10,7 @@ impl Operation {
     /// all numbers of the other operands. b and m are ignored if the operation does not use them.
     ///
     /// # Errors
-    /// The errors of the corresponding method of [`UintBatch`].
+    /// The errors of the corresponding method of [`UintBatch`] and of [`Operation::widths`].
     pub fn apply(
         self,
         [a, b, m]: [&UintBatch; 3],

@@ -167,8 +167,8 @@ impl Operation {
         self.entry().no_result.and_then(|(_, operand)| operand)
     }
 
-    /// Returns how [`Operation::failing`] checks the results. Returns `None` if it cannot check the
-    /// results of this operation.
+    /// Returns how [`Operation::failing`] checks the results. Returns `None` if the results of this
+    /// operation cannot be checked.
     #[must_use]
     pub fn evidence(self) -> Option<Evidence> {
         self.entry().evidence

@@ -3,9 +3,9 @@
 //! In this module, (a; b) is a column vector, and (p q; r s) is the matrix with rows p, q and r, s.
 //! A step replaces the numbers a and b by a' and b' with (a; b) = M·(a'; b'), where M is a matrix
 //! of non-negative integers with determinant 1. Let T = (t00 t01; t10 t11) be the product of all M,
-//! so that (A; B) = T·(a; b) for the initial numbers A and B. Then a = t11·A − t01·B and
-//! b = t00·B − t10·A. So the second row of T contains the cofactors of A, apart from the sign. Its
-//! entries are at most B, because B = t10·a + t11·b. The cofactor of B is not computed. The caller
+//! so that (A; B) = T·(a; b) for the initial numbers A and B. Then a = t11·A − t01·B and b = t00·B
+//! − t10·A. So the second row of T contains the cofactors of A, apart from the sign. The entries of
+//! this row are at most B, because B = t10·a + t11·b. The cofactor of B is not computed. The caller
 //! can obtain it by a division: it is (g − x·A)/B, where g is the greatest common divisor and x the
 //! cofactor of A.
 //!

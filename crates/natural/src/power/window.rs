@@ -19,8 +19,8 @@ pub(super) trait Residues {
 /// overwritten.
 ///
 /// The method squares about once for each bit of e. With windows of w bits, it also needs 2^(w−1)
-/// products for the odd powers, and about one product for each w + 1 bits of e. The width w is
-/// chosen to minimise the number of products.
+/// products for the odd powers, and about one product for each w + 1 bits of e. The width w, from 1
+/// to 8 bits, is chosen to minimize the number of products.
 pub(super) fn power(ring: &mut impl Residues, x: &mut [u64], e: &[u64], table: &mut Vec<u64>) {
     let e = trimmed(e);
     let Some(top) = e.last() else { return };

@@ -50,7 +50,7 @@ impl Powers {
 /// into parts, which are processed in parallel in rayon's current pool.
 ///
 /// If `powers` was computed for numbers of fewer digits, the result is the same, but the conversion
-/// takes longer.
+/// takes longer than with powers for all digits.
 #[must_use]
 pub fn parse(digits: &[u8], powers: &Powers) -> Vec<u64> {
     read_halves(digits, powers)
@@ -61,7 +61,7 @@ pub fn parse(digits: &[u8], powers: &Powers) -> Vec<u64> {
 /// current pool.
 ///
 /// If `powers` was computed for numbers of fewer digits, the result is the same, but the conversion
-/// takes longer.
+/// takes longer than with powers for all digits.
 #[must_use]
 pub fn format(number: &[u64], powers: &Powers) -> String {
     let number = trimmed(number).to_vec();

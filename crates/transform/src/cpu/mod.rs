@@ -61,7 +61,8 @@ pub enum WrongArgument {
         /// The number of elements of a transform.
         n: usize,
     },
-    /// The factors of a convolution differ in length. Both lengths are stored here, in elements.
+    /// The factors of a convolution, or the input and the output of a transform, differ in length.
+    /// Both lengths are stored here, in elements.
     #[error("the factors of a convolution differ in length: {0} and {1} elements")]
     Lengths(usize, usize),
     /// The field has no root of unity of order 2N, which negacyclic convolutions require. The

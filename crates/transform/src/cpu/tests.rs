@@ -197,8 +197,8 @@ fn convolutions_are_those_of_the_definition() {
     }
 }
 
-/// Tests transforms of fewer than 2k, of 2k and of more than 2k points over the field of every
-/// known prime r^k + 1. For k > 32, only one short length is tested.
+/// Tests transforms of several lengths, below and above 2k points, over the field of every known
+/// prime r^k + 1. For k > 32, only one length below 2k is tested.
 #[test]
 fn transforms_over_generalized_fermat_fields() {
     for form in PRIMES {

@@ -41,7 +41,8 @@ pub trait Plan {
     /// of unity of order N. [`Plan::frequency`] describes the order of the X_i.
     ///
     /// # Errors
-    /// The batch does not have the plan's size, or the device fails.
+    /// The batch does not have the plan's size, the plan is for convolutions only, or the device
+    /// fails.
     fn forward(&self, x: &mut Self::Vectors) -> Result<(), Self::Error>;
 
     /// Computes the transforms of [`Plan::forward`] of the batch `x`, and writes them to `out`.

@@ -14,10 +14,10 @@ use crate::{IntegerError, UintBatch, Width, cpu};
 /// b^e = Π_k T(k, e_k) mod m,   T(k, d) = b^(d·2^(w·k)) mod m.
 /// ```
 ///
-/// A power with an exponent of E bits takes ⌈E/w⌉ − 1 products modulo m and no squarings. The table
-/// has 2^w·⌈E/w⌉ residues. The window w is the largest number from 1 to 6 for which the table takes
-/// at most 256 MiB, or 1 if there is none. Filling the table takes about E successive squarings of
-/// one number, and 2^w − 2 products of batches of ⌈E/w⌉ numbers.
+/// The table for exponents of up to E bits has 2^w·⌈E/w⌉ residues. A power takes at most ⌈E/w⌉ − 1
+/// products modulo m and no squarings. The window w is the largest number from 1 to 6 for which the
+/// table takes at most 256 MiB, or 1 if there is none. Filling the table takes about E successive
+/// squarings of one number, and 2^w − 2 products of batches of ⌈E/w⌉ numbers.
 ///
 /// The time and the table entries read depend on the exponents: do not use this type with secret
 /// exponents.

@@ -23,7 +23,7 @@ pub enum Reduction {
 }
 
 /// The least bit length of moduli for which remainders on the CPU are computed by reciprocals. For
-/// shorter moduli, division is as fast.
+/// shorter moduli, division is as fast as products with reciprocals.
 const LONG_ON_CPU: u32 = 65_536;
 
 /// The least bit length of moduli for which remainders on devices are computed by reciprocals.
@@ -32,8 +32,7 @@ const LONG_ON_CPU: u32 = 65_536;
 /// of up to this bit length have separate kernels.
 const LONG_ON_DEVICES: u32 = 16_384;
 
-/// A modulus m > 0, or one modulus per number of a batch, with precomputed reciprocals for many
-/// reductions.
+/// A modulus m > 0, or one modulus per number of a batch, prepared for many reductions.
 ///
 /// Moduli of at least 65,536 bits on the CPU, or 16,384 bits on devices, use reciprocals if all
 /// have the same bit length. A remainder then takes two products of the length of m and a few
@@ -151,9 +150,9 @@ impl Modulus {
     /// If e is a batch of one number, this costs about log2 e squarings and (log2 e)/6 products
     /// modulo m. If, in addition, the modulus is on a device, uses reciprocals and is wider than
     /// 16,384 bits, then products and reductions by reciprocals compute the power. The host first
-    /// reads the exponent, for which it waits for the device. Up to 16 odd powers of each number
-    /// are stored. If [`Modulus::by`] selected reciprocals, powers are also computed in this way on
-    /// the CPU and for shorter moduli. In all other cases the method is that of
+    /// waits for the device and reads the exponent. Up to 16 odd powers of each number are stored.
+    /// If [`Modulus::by`] selected reciprocals, powers are also computed in this way on the CPU and
+    /// for moduli of up to 16,384 bits. In all other cases the method is that of
     /// [`UintBatch::pow_mod`], which on the CPU precomputes data of a common modulus once for many
     /// numbers (Montgomery 1985).
     ///

@@ -144,10 +144,10 @@ fn bit_length(e: &[u32]) -> usize {
     (0..32 * e.len()).rev().find(|&i| bit(e, i) == 1).map_or(0, |i| i + 1)
 }
 
-/// Returns the size in bits of sliding windows that minimizes the number of products for an
-/// exponent of `bits` bits. With windows of w bits, 2^(w − 1) odd powers are stored, each computed
-/// by one product, and each window takes one more product. At most max(1, `most_powers`) powers are
-/// stored.
+/// Returns the size of sliding windows, from 1 to 5 bits, that minimizes the number of products for
+/// an exponent of `bits` bits. With windows of w bits, 2^(w − 1) odd powers are stored, each
+/// computed by one product, and each window takes one more product. At most max(1, `most_powers`)
+/// powers are stored.
 fn window(bits: usize, most_powers: usize) -> usize {
     let products = |w: usize| (1 << (w - 1)) + bits / (w + 1);
     let fits = |w: &usize| *w == 1 || 1 << (w - 1) <= most_powers;

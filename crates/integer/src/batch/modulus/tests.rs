@@ -28,8 +28,8 @@ fn corrections(m: u32, u: u64) -> u64 {
 }
 
 /// Tests remainders that need 0, 1, 2 and 3 corrections. Moduli m near 2^31 for which (2^64 − 1)/m
-/// has a large remainder need three corrections for dividends at the ends of their range. Other
-/// moduli need at most two.
+/// has a large remainder need three corrections for dividends near the upper end of their range.
+/// Other moduli need at most two.
 #[test]
 fn every_number_of_corrections() {
     let mut rng = ChaCha8Rng::seed_from_u64(81);
@@ -69,7 +69,8 @@ fn add(x: &mut [u32], k: u64, y: &[u32]) {
 }
 
 /// Tests the reduction of u − p = k·m + r for k from 0 to 3 and r = 0, 1 and m − 1. The numbers
-/// fill one row or several rows of the kernel `reduce.cu`, and borrows run through all limbs.
+/// fill one row or several rows of the kernel `reduce.cu`, where a row is one chunk of limbs per
+/// lane. Borrows run through all limbs.
 #[test]
 fn multiples_of_a_modulus_are_taken_off() {
     let mut rng = ChaCha8Rng::seed_from_u64(84);

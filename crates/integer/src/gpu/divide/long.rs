@@ -1,7 +1,7 @@
 //! Divisions of long numbers. Dividend and divisor are shifted so that the divisor has its highest
-//! bit set. The quotient is computed in blocks. Each block is guessed by a division by the upper
-//! limbs of the divisor, and then corrected (Burnikel and Ziegler 1998). The comments of the
-//! kernels prove that the results are exact.
+//! bit set. The quotient is computed in blocks. The kernel `divide.cu` computes a block directly,
+//! or a block is guessed by a division by the upper limbs of the divisor and then corrected
+//! (Burnikel and Ziegler 1998). The comments of the kernels prove that the results are exact.
 
 use warpint_device::{Arg, Buffer, Cells, DeviceError, assert_room};
 
@@ -20,9 +20,10 @@ pub(in crate::gpu) struct Space {
     work: Option<Buffer<u32>>,
 }
 
-/// For dividends of the bit lengths `u_bits` and divisors of the bit lengths `v_bits`, returns two
-/// lengths in limbs: the length of the longest divisor, and 1 less than the length of the longest
-/// quotient. Ignores divisions by 0.
+/// For `count` divisions with dividends of the bit lengths `u_bits` and divisors of the bit lengths
+/// `v_bits`, returns two lengths in limbs: the length of the longest divisor, and 1 less than the
+/// length of the longest possible quotient. A slice of one bit length applies to all divisions.
+/// Ignores divisions by 0.
 pub(super) fn longest(u_bits: &[u32], v_bits: &[u32], count: usize) -> (usize, usize) {
     let of = |bits: &[u32], i: usize| bits.get(i).or(bits.first()).copied().unwrap_or(0);
     let pairs = (0..count).map(|i| (of(u_bits, i), of(v_bits, i))).filter(|&(_, v)| v > 0);
@@ -46,7 +47,7 @@ impl Gpu {
     /// Computes ⌊u_i/v_i⌋ and u_i mod v_i in blocks, by a plan for the longest divisor and the
     /// longest quotient of the batch. `plan` is called with two lengths in limbs: the length of the
     /// longest divisor, and 1 less than the length of the longest quotient. If `plan` returns
-    /// `None`, the kernel `divide.cu` alone divides. Waits for the device once, for the bit
+    /// `None`, the kernel `divide.cu` alone divides. Waits for the device, which computes the bit
     /// lengths.
     ///
     /// # Errors
@@ -99,8 +100,9 @@ impl Gpu {
     }
 
     /// Returns the cheapest plan for divisors of `divisor` limbs and quotients of `quotient` + 1
-    /// limbs. Returns `None` if no plan supports them, or if the kernel `divide.cu` alone costs no
-    /// more. `shape` is the version of `divide.cu` for u and v, if one exists.
+    /// limbs. Returns `None` if no plan supports them, or if the cheapest plan does not cost less
+    /// than the kernel `divide.cu` alone. `shape` is the version of `divide.cu` for u and v, if one
+    /// exists.
     pub(super) fn plan(
         &self,
         shape: Option<&Divide>,

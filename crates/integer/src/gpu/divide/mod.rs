@@ -58,8 +58,8 @@ const SHORT: usize = 256;
 
 impl Divide {
     /// Returns the version for dividends of `u_limbs` limbs and divisors of `v_limbs` limbs.
-    /// Returns `None` if a divisor does not fit in the registers of a warp, or if a dividend does
-    /// not fit in `shared_memory` bytes of shared memory per block.
+    /// Returns `None` if a divisor does not fit in the registers of a warp, or if a dividend and a
+    /// divisor together do not fit in `shared_memory` bytes of shared memory per block.
     #[must_use]
     pub fn new(u_limbs: usize, v_limbs: usize, shared_memory: u32) -> Option<Self> {
         let of_lanes = |lanes| {
@@ -132,7 +132,7 @@ impl Gpu {
     /// Computes ⌊u_i/v_i⌋ and u_i mod v_i for `count` numbers.
     ///
     /// With divisors of up to a few hundred limbs, costs O(l·m) for quotients of l limbs and
-    /// divisors of m limbs, and is asynchronous. With longer divisors, waits once for the device,
+    /// divisors of m limbs, and is asynchronous. With longer divisors, first waits for the device,
     /// which computes the bit lengths of the numbers. The division then costs a few times as much
     /// as products of the length of the divisors (Burnikel and Ziegler 1998, Fast recursive
     /// division).
@@ -237,7 +237,8 @@ impl Gpu {
     /// lengths.
     ///
     /// # Panics
-    /// If a buffer has fewer than `count` numbers.
+    /// If a quotient and a divisor together do not have as many limbs as a dividend, a buffer has
+    /// fewer than `count` numbers, or numbers are not aligned.
     fn divide_windows(&self, of: Windows<'_>, count: usize) -> Result<(), DeviceError> {
         let Windows { dividends: u, divisors: v, quotients: q, overflows } = of;
         let shared_memory = self.device().info().shared_memory_per_block;

@@ -99,8 +99,9 @@ impl<'a> Costs<'a> {
         self.gpu.prices().scaled(alike, estimate) + memory
     }
 
-    /// Returns the cost, in nanoseconds, of correcting a guessed quotient. The estimate counts four
-    /// words of memory, read or written, for each of the `whole` limbs of the divisor.
+    /// Returns the cost, in nanoseconds, of correcting a guessed quotient. The estimate is a
+    /// constant plus the cost of four words of memory, read or written, for each of the `whole`
+    /// limbs of the divisor.
     fn correct(whole: usize) -> f64 {
         0.8 + Self::memory(4 * whole)
     }

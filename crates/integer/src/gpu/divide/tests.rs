@@ -27,7 +27,7 @@ fn drawn(rng: &mut ChaCha8Rng, limbs: usize) -> Vec<u32> {
     (0..limbs).map(&mut word).collect()
 }
 
-/// Returns a·b + c in `limbs` limbs. Returns `None` if a·b + c is longer.
+/// Returns a·b + c in `limbs` limbs. Returns `None` if a·b + c does not fit.
 fn product(a: &[u32], b: &[u32], c: &[u32], limbs: usize) -> Option<Vec<u32>> {
     let mut sum = limbs::mul(&wide(a), &wide(b));
     sum.resize(sum.len().max(c.len().div_ceil(2)) + 1, 0);
@@ -76,7 +76,8 @@ fn divisors(rng: &mut ChaCha8Rng, limbs: usize, block: usize) -> Vec<Vec<u32>> {
 }
 
 /// Returns dividends of `limbs` limbs that are hard for the divisor v: the largest dividend,
-/// dividends with the upper limbs of v, multiples of v, and their neighbours.
+/// dividends with the upper limbs of v, multiples of v, and dividends with the remainder v − 1.
+/// Also returns random dividends and 0.
 fn dividends(rng: &mut ChaCha8Rng, v: &[u32], limbs: usize) -> Vec<Vec<u32>> {
     let length = v.iter().rposition(|&limb| limb != 0).map_or(0, |i| i + 1);
     let v = &v[..length];

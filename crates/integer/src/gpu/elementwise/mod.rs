@@ -1,4 +1,4 @@
-//! Limb-wise operations on a device: each is one pass over memory.
+//! Limb-wise operations on a device.
 
 mod shape;
 #[cfg(test)]
@@ -21,9 +21,9 @@ pub fn sources() -> Vec<Source> {
 
 /// The limb-wise operations. Operands with fewer limbs than the result are extended by zeros.
 /// Operands with more limbs than the result are truncated to the number of limbs of the result.
-/// Unless stated otherwise, results may be written to the memory of an operand
-/// ([`Results::operand`]). Numbers have 1 to 2^20 limbs. Operations return before the device has
-/// finished.
+/// Unless stated otherwise, results may be written to the memory of an operand that is not
+/// broadcast and has as many limbs as a result ([`Results::operand`]). Numbers have 1 to 2^20
+/// limbs. Operations return before the device has finished.
 impl Gpu {
     /// Computes `out_i = −a_i mod 2^(32·out.limbs)`.
     ///
@@ -295,7 +295,7 @@ impl Gpu {
     ) -> Result<(), DeviceError> {
         let out = Results::new(out, m.limbs);
         fits(count, &[u, p, m], out)?;
-        // A chunk size that suits all of them; the highest chunk that matters is above m.
+        // The chunk size that suits u, p and m. u − p may have one chunk more than m.
         let vector = 1 << (u.limbs | p.limbs | m.limbs).trailing_zeros().min(2);
         let shape = GroupShape::new(Kernel::Reduce, &[m.limbs, m.limbs + vector]);
         let args = [&operand(u)[..], &operand(p), &operand(m), &results(out)].concat();

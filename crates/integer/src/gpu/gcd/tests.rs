@@ -53,8 +53,9 @@ pub(in crate::gpu) fn multiples(
     (a, b)
 }
 
-/// Checks the greatest common divisors of all pairs that need the most steps, and of every n-th of
-/// the other hard pairs, where n is `every`.
+/// Checks the greatest common divisors of every n-th of the hard pairs, where n is `every`, and of
+/// two pairs in any case: (F, F') and (F, F), where F and F' are the numbers that [`fibonacci`]
+/// returns.
 fn check_gcd(gpu: &Gpu, shape: &Gcd, every: usize) {
     let Gcd { a_limbs, b_limbs, .. } = *shape;
     let mut rng = ChaCha8Rng::seed_from_u64(11);

@@ -176,7 +176,10 @@ impl Gpu {
     /// Like [`Self::inverse`], with a given shape.
     ///
     /// # Errors
-    /// The device fails, or the kernel cannot be compiled.
+    /// The errors of [`Self::inverse`].
+    ///
+    /// # Panics
+    /// If the operands do not match the shape, or a buffer has fewer than `count` numbers.
     fn inverse_by_steps(
         &self,
         shape: &Inverse,
@@ -242,8 +245,10 @@ impl Gpu {
     /// Like [`Self::gcd_ext`], with a given shape.
     ///
     /// # Errors
-    /// The device fails, the kernel cannot be compiled, or no method supports numbers of these
-    /// lengths.
+    /// The errors of [`Self::gcd_ext`].
+    ///
+    /// # Panics
+    /// If the operands do not match the shape.
     fn gcd_ext_by_steps(
         &self,
         shape: &Inverse,

@@ -28,9 +28,10 @@ fn shifted(x: &[u32], c: i64) -> Vec<u32> {
     x.iter().map(limb).collect()
 }
 
-/// Returns all pairs of numbers that need the most steps, and every n-th of the other hard pairs,
-/// where n is `every`. The hard pairs combine every hard number with every hard modulus m, odd or
-/// even, and also m − 1, m and m + 1 with m. Further hard pairs have a common divisor.
+/// Returns every n-th of the hard pairs, where n is `every`, and three pairs in any case: (F, F'),
+/// (F', F) and (F, F), where F and F' are the numbers that [`fibonacci`] returns. The hard pairs
+/// combine every hard number with every hard modulus m, odd or even, and also m − 1, m and m + 1
+/// with m. Further hard pairs have a common divisor.
 fn pairs(a_limbs: usize, b_limbs: usize, every: usize) -> Vec<Pair> {
     let mut rng = ChaCha8Rng::seed_from_u64(13);
     let mut moduli = numbers(&mut rng, 12, b_limbs);

@@ -3,8 +3,9 @@
 //! doubles the number of limbs of the roots. The comments of the kernels prove that the results are
 //! exact.
 //!
-//! The last level needs no remainder of its division. The root that it computes may be 1 too large.
-//! This root is shifted down to the root of a, and its square gives the remainder.
+//! The last level needs no remainder of its division. This level computes a root of the shifted
+//! number, which may be 1 too large, and shifts this root down to a root of the original number a.
+//! The square of the root of a then gives the correction and the remainder.
 
 use warpint_device::{Arg, Buffer, DeviceError, assert_room};
 

@@ -98,7 +98,8 @@ impl Gpu {
     ///
     /// For numbers of up to a few hundred limbs, costs O(l²) for l limbs and is asynchronous. A
     /// longer root is computed from the root of the upper half of the number by a division and a
-    /// square (Zimmermann 1999, Karatsuba square root). The division waits for the device.
+    /// square (Zimmermann 1999, Karatsuba square root). A long division waits for the device: see
+    /// [`Self::divide`].
     ///
     /// # Errors
     /// A buffer is too short or not aligned, the device fails, a kernel cannot be compiled, or

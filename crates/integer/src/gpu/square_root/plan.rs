@@ -48,8 +48,8 @@ fn of_kernel(gpu: &Gpu, shape: &SquareRoot, shared_memory: u32) -> f64 {
 
 impl Gpu {
     /// Returns the cheapest plan for numbers of `a_limbs` limbs. Returns `None` if no plan supports
-    /// them, or if the kernel `square_root.cu` alone costs no more. `alone` is the version of this
-    /// kernel for numbers of this length, if one exists.
+    /// them, or if the cheapest plan does not cost less than the kernel `square_root.cu` alone.
+    /// `alone` is the version of this kernel for numbers of this length, if one exists.
     pub(super) fn root_plan(&self, a_limbs: usize, alone: Option<&SquareRoot>) -> Option<Plan> {
         let shared_memory = self.device().info().shared_memory_per_block;
         let mut costs = Costs::new(self);

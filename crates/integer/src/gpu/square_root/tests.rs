@@ -11,7 +11,7 @@ use crate::gpu::memory::Places;
 use crate::gpu::tests::{gpu, narrow, numbers, upload, wide};
 use crate::gpu::{Gpu, Operand};
 
-/// Returns x in `limbs` limbs of 32 bits. Returns `None` if x is longer.
+/// Returns x in `limbs` limbs of 32 bits. Returns `None` if x does not fit.
 fn fitting(x: &[u64], limbs: usize) -> Option<Vec<u32>> {
     let words = narrow(limbs::trimmed(x), limbs.max(2 * x.len()));
     words[limbs..].iter().all(|&word| word == 0).then(|| words[..limbs].to_vec())

@@ -66,7 +66,8 @@ impl Fft {
         let mut passes = vec![];
         let mut block = power;
         while block > 64 {
-            // Minimises the number of passes: 16 and 8 as long as possible, then the rest.
+            // Radix 8 until a quotient of at most 32 remains. A quotient of up to 16 takes one
+            // pass; 32 takes passes of radix 4 and 8.
             let radix = match block / 64 {
                 r @ (2 | 4 | 8 | 16) => r,
                 32 => 4,
@@ -116,8 +117,8 @@ impl Fft {
     }
 }
 
-/// The forward transform of `x`, as a [`Kernel`]. Its long code is in
-/// [`Lanes::enter`], which is not inlined, and not at every call of [`Fft::forward`].
+/// The forward transform of `x`, as a [`Kernel`]. Because [`Lanes::enter`] is not inlined, the long
+/// code of the transform is not repeated at every call of [`Fft::forward`].
 struct Forward<'a, V> {
     fft: &'a Fft,
     x: &'a mut [V],

@@ -69,8 +69,9 @@ pub(super) struct Tile {
 }
 
 /// Returns the base-2 logarithm of the largest number of points of a pass. A pass has at most 2k
-/// points, because its roots of unity must be powers of r. The tiles of the pass must fit in
-/// `shared_memory`, the number of bytes of shared memory of a block.
+/// points, because its roots of unity must be powers of r. For k = 64 a pass has at most 64 points,
+/// and for k = 128 at most 32. The tiles of the pass must fit in `shared_memory`, the number of
+/// bytes of shared memory of a block.
 pub(super) fn most_log_points(form: Form, shared_memory: u32) -> u32 {
     let most = match form.digits() {
         64 => 6,

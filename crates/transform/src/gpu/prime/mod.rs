@@ -8,8 +8,8 @@
 //! an element.
 //!
 //! Elements of up to 1,024 bits are in registers. Larger elements are in the local memory of a
-//! thread, which is much slower. If the top bit of the highest 64-bit word of the modulus is set,
-//! kernels compute with two additional limbs of 32 bits.
+//! thread, which is much slower than registers. If the top bit of the highest 64-bit word of the
+//! modulus is set, kernels compute with two additional limbs of 32 bits.
 //!
 //! Cost: with P passes, N/2·(log2(N) − P) products within the passes, and N products between any
 //! two consecutive passes. A product of n 32-bit limbs takes 2n² + n multiply-adds of 32 by 32

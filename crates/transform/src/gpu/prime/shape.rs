@@ -22,8 +22,8 @@ const TILE_BYTES: u32 = 60 << 10;
 pub(super) struct Shape {
     /// The number of 64-bit words of an element in memory.
     words: usize,
-    /// The number of 64-bit words of an element in tables, where it is multiplied by
-    /// R = 2^(64·inner). Kernels compute with 2·inner limbs of 32 bits.
+    /// The number of 64-bit words of an element in tables. Elements in tables are multiplied by R =
+    /// 2^(64·inner). Kernels compute with 2·inner limbs of 32 bits.
     pub(super) inner: usize,
     modulus: Vec<u64>,
     negated_inverse: u32,

@@ -60,7 +60,7 @@ impl Projection {
     /// integer i is at j·count + i of `digits`.
     ///
     /// # Panics
-    /// If `digits` is too short for `count` integers, `residues` does not have the size of `ntt`,
+    /// If `digits` is too short for `count` integers, `residues` is shorter than the size of `ntt`,
     /// or `count` is 0 or exceeds the stride of `ntt`.
     pub(super) fn run(
         &self,
@@ -92,7 +92,7 @@ impl Projection {
     }
 }
 
-/// Returns pairs (h, l) with h·2^25 + l = B^j·2^(22t) mod p, where B is the radix. There is one
+/// Returns pairs (h, l) with h·2^25 + l ≡ B^j·2^(22t) mod p, where B is the radix. There is one
 /// pair for each digit index j, each prime p of a group, and each t < 3. The pair of (j, prime g of
 /// the group, t) is at index (j·GROUP + g)·3 + t.
 fn factors(group: &[F50], radix: u64, digits: usize) -> Vec<[f64; 2]> {

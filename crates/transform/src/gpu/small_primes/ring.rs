@@ -52,7 +52,7 @@ impl RingTransform {
     ///
     /// # Errors
     /// [`Ntt50::new`] returns an error, there are too few small primes, a kernel cannot be
-    /// compiled, the device fails, or it does not have enough memory.
+    /// compiled, the device fails, or the device does not have enough memory.
     pub fn new(
         device: &Device,
         form: Form,

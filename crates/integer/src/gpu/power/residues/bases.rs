@@ -75,7 +75,7 @@ fn words_of(x: &[u64], n: usize) -> Vec<u32> {
 /// Appends a matrix W of `rows` rows and `columns` columns to `matrices`, and fills it up to
 /// `padded` rows with zeros. `shifted(j, i)` returns four words for the entry W_ji in row j and
 /// column i. Word k, from 0 to 3, is W_ji·2^(8k) modulo the prime of row j. For the matrix that
-/// converts to limbs, word k is limb j of the number of column i times 2^(8k).
+/// converts to limbs, word k is limb j of x·2^(8k), where x is the number of column i.
 fn append(
     matrices: &mut Vec<u32>,
     [rows, padded, columns]: [usize; 3],

@@ -36,7 +36,8 @@ fn words(m_limbs: usize) -> usize {
     (m_limbs + 1).next_multiple_of(8)
 }
 
-/// The largest number of limbs of a modulus. For longer moduli, products and remainders are faster.
+/// The largest number of limbs of a modulus. For longer moduli, products and remainders are faster
+/// than residues.
 const MAX_LIMBS: usize = 512;
 
 /// The number of warps that a multiprocessor runs at a time. A thread uses 168 of the 65,536

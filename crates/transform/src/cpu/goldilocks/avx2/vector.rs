@@ -1,9 +1,9 @@
 //! Four 64-bit numbers in an AVX2 register.
 //!
-//! Every function executes AVX2 instructions and is safe to call. It takes an [`Avx2`] as a proof
+//! The functions execute AVX2 instructions and are safe to call. They take an [`Avx2`] as a proof
 //! that the processor has these instructions, or a [`U64x4`], which cannot be made without such a
-//! proof. The first proof can only come from [`Avx2::detect`]. The proofs cost nothing: an [`Avx2`]
-//! has no size, and a [`U64x4`] is the register.
+//! proof. The first proof can only come from [`Avx2::detect`], which requires none. The proofs cost
+//! nothing: an [`Avx2`] has no size, and a [`U64x4`] is the register.
 
 use core::arch::x86_64::*;
 
