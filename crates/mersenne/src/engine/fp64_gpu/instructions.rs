@@ -33,7 +33,7 @@ enum Factors {
 }
 
 /// Returns the number of instructions of a squaring per complex point. A column has the radices Q,
-/// A and B, and so has a row. The result is the sum of two terms:
+/// A and B, and a row has its own radices Q, A and B. The result is the sum of two terms:
 ///
 /// 2·F(B)/B + (T(A)+F(A))/A + (T(Q)+P(Q))/Q + 20 for the column,
 ///

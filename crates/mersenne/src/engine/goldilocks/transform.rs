@@ -181,7 +181,7 @@ impl<V: WordLanes> Transform<V> {
             (end, out)
         });
         // Each range of columns started without a carry. The carries out of the columns before it
-        // are added now, and the carry out of a row goes into the next one.
+        // are added now, and the carry out of a row goes into the next row.
         for (end, out) in carries {
             for (r, carry) in out.into_iter().enumerate() {
                 let j = r * self.shape.columns + end;

@@ -199,8 +199,8 @@ impl gpu::Shape for Shape {
     }
 
     /// Returns an estimate of the cost of the shape, in arbitrary units. Shapes are cheapest with
-    /// columns of about 1,024 words (256 for less than 1M words), radices of 16, tiles of few rows,
-    /// and enough blocks of 256 threads.
+    /// columns of about 1,024 words (256 for less than 1M words), radices of 16, small tiles, and
+    /// enough blocks of 256 threads.
     fn cost(&self) -> f64 {
         let log = |x: u32| f64::from(x).log2();
         let rows = if self.points() < 1 << 20 { 8.0 } else { 10.0 };

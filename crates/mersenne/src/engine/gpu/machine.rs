@@ -123,9 +123,9 @@ impl<A: Arithmetic> Machine<A> {
         Ok(())
     }
 
-    /// Replaces `r[reg]` by m·`r[reg]`² n times. It is used if the kernels cannot multiply by m
-    /// while they propagate carries. After each squaring, multiplies by m through doublings and
-    /// additions.
+    /// Replaces `r[reg]` by m·`r[reg]`² n times. This method is used if the kernels cannot multiply
+    /// by m while they propagate carries. After each squaring, multiplies by m through doublings
+    /// and additions.
     fn square_then_times(&mut self, reg: usize, n: u64, m: u32) -> Result<(), EngineError> {
         for _ in 0..n {
             self.square(reg, 1, Step::Square, Shift::ZERO)?;

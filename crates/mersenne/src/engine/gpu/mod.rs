@@ -88,8 +88,9 @@ pub(super) trait Arithmetic: EngineFamily + Default + Send + 'static {
     /// The error message for a transform length that the device does not support.
     const LENGTHS_ARE: &'static str;
 
-    /// Returns the margin for the exponent p at a transform length. The device must support both.
-    /// Returns an error if words of p/length bits are too short or too long for the kernels.
+    /// Returns the margin for the exponent p at a transform length. The device must support the
+    /// exponent and the length. Returns an error if words of p/length bits are too short or too
+    /// long for the kernels.
     fn margin_on_device(p: u32, length: usize) -> Result<Margin, EngineError>;
 
     /// Returns the work of a squaring with a shape, as counts of operations.

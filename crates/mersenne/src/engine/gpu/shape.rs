@@ -94,8 +94,8 @@ pub(in crate::engine) trait Shape:
     /// block can have `shared_memory` bytes of shared memory.
     fn fitting(n: usize, shared_memory: u32) -> impl Iterator<Item = Self>;
 
-    /// Iterates over the shapes of [`Self::fitting`] that were the fastest for n words on some GPU
-    /// model.
+    /// Iterates over the shapes that were the fastest for n words on some GPU model. Their kernels
+    /// can be built if a block can have `shared_memory` bytes of shared memory.
     fn known(n: usize, shared_memory: u32) -> impl Iterator<Item = Self>;
 
     /// Returns an estimate of the cost of the shape, in arbitrary units. Shapes are sorted by it,
