@@ -88,7 +88,8 @@ impl JacobiWatch {
     }
 
     /// Waits for the check under way and returns its result. Returns `None` if no check is under
-    /// way, or if the state changed in memory during the check.
+    /// way, if the check was cancelled or panicked, or if the state changed in memory during the
+    /// check.
     pub(super) fn wait(&mut self) -> Option<Judged> {
         let Running { state, begun, seal, thread, .. } = self.running.take()?;
         let passed = thread.join().ok()??;
@@ -114,7 +115,7 @@ impl JacobiWatch {
         self.wait()
     }
 
-    /// Abandons the check under way. It is called when the state of the check has been discarded.
+    /// Abandons the check under way, if any.
     pub(super) fn forget(&mut self) {
         if let Some(Running { cancelled, .. }) = self.running.take() {
             cancelled.store(true, Ordering::Relaxed);

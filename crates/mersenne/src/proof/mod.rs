@@ -120,7 +120,8 @@ pub enum ProofError {
         /// Whether the two wrong proofs were equal.
         repeated: bool,
     },
-    /// Two verifications of a proof did not accept it, but computed different numbers.
+    /// Neither of the two runs of a verification accepted the proof, and their results contradict
+    /// each other.
     #[error(
         "two verifications of the proof of M{exponent} gave different numbers: this machine \
          computes unreliably, and nothing is known of the proof; try engine goldilocks or \

@@ -11,7 +11,7 @@ const SMALLEST_EXPONENT: u32 = 4096;
 /// limited to 8 … 11, which is PRPLL's choice for today's exponents. Each step up doubles the disk
 /// space and halves the squarings of a certification.
 ///
-/// Returns `None` below p = 4,096. There, the last span of a proof of power 8 would be less than 16
+/// Returns `None` below p = 4,096. There, the last span of a proof of power 8 would be at most 16
 /// squarings, and writing a file every 16 squarings costs more than the whole test.
 /// ([`super::build`] accepts any power for which [`Points::new`] returns points.)
 #[must_use]
@@ -62,7 +62,8 @@ impl Points {
     /// Returns the points of a proof of M_p.
     ///
     /// Returns `None` if the power is 0 or above [`LARGEST_POWER`], or if p is so small that two
-    /// points would coincide. For p ≥ 2^(power + 4) and powers up to 15 the points always exist.
+    /// points would coincide or a sum of spans would reach p. For p ≥ 2^(power + 4) and powers up
+    /// to 15 the points always exist.
     #[must_use]
     pub fn new(p: u32, power: u32) -> Option<Self> {
         if power == 0 || power > LARGEST_POWER {
