@@ -2,10 +2,10 @@
 //! its known factors.
 //!
 //! Let d be the product of the known factors and N = M_p/d the cofactor. What GIMPS calls the
-//! residue of type 5 is 3^(N·d − 1) = 3^(M_p − 1) mod M_p. It does not depend on the factors: a PRP
-//! test of M_p itself computes the same number. If N is prime, 3^(N·d) ≡ 3^d mod N, so the residue
-//! is congruent to 3^(d − 1) mod N. Suyama's test checks this congruence: N is a probable prime
-//! exactly when d·(residue − 3^(d − 1)) ≡ 0 mod M_p.
+//! residue of type 5 is 3^(N·d − 1) = 3^(M_p − 1) mod M_p. This residue does not depend on the
+//! factors: a PRP test of M_p itself computes the same number. If N is prime, 3^(N·d) ≡ 3^d mod N,
+//! so the residue is congruent to 3^(d − 1) mod N. Suyama's test checks this congruence: N is a
+//! probable prime exactly when d·(residue − 3^(d − 1)) ≡ 0 mod M_p.
 
 use std::fmt;
 

@@ -63,8 +63,8 @@ pub struct StoredTime {
     pub time: Duration,
 }
 
-/// A store of times of squarings. They were measured earlier, on this machine or on the same device
-/// model.
+/// A store of times of squarings. The times were measured earlier, on this machine or on the same
+/// device model.
 pub trait StoredTimes {
     /// Returns the stored time for a key, with its variant; `None` if no time is stored.
     fn get(&self, key: &TimingKey) -> Option<StoredTime>;
@@ -186,9 +186,9 @@ pub(super) fn device_or_cpu(
 impl Plan {
     /// Returns a plan for the exponent without measuring speeds.
     ///
-    /// Its engine is the requested one, or else the first engine at the place that supports the
+    /// The engine is the requested one, or else the first engine at the place that supports the
     /// exponent. On the CPU this is `word` for exponents below 64, and `fp64` for larger exponents.
-    /// Its length is the requested one, or else the shortest length with enough margin that is not
+    /// The length is the requested one, or else the shortest length with enough margin that is not
     /// dominated ([`EngineFamily::is_dominated`]).
     pub fn new(exponent: Exponent, request: &PlanRequest) -> Result<Self, PlanError> {
         let request = request.decided(exponent)?;

@@ -4,9 +4,9 @@
 //! n ≥ 1, s_n + 2 = s_(n−1)² is a square. So the symbol is the same for all n ≥ 1. For n = 1 it is
 //! (s_0 − 2 | M_p)(s_0 + 2 | M_p), which is −1 for the starts 4, 10 and 2/3.
 //!
-//! After an error the symbol is 1 or −1 with probability ½ each. By the same identity it can change
-//! at the first squaring after the error, but not at later ones. So an error is detected by the
-//! next check or by none.
+//! After an error the symbol is 1 or −1 with probability ½ each. By the same identity, the symbol
+//! can change at the first squaring after the error, but not at later ones. So an error is detected
+//! by the next check or by none.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -170,7 +170,7 @@ impl CheckpointStore {
     /// that are no longer needed. If writing fails, the older files are untouched.
     ///
     /// A state whose present residue is verified is written as a `.verified` file, which replaces
-    /// the unverified file of its iteration.
+    /// the unverified file of the same iteration.
     ///
     /// # Errors
     /// Returns errors of the file system. Also returns an error if this store's lock file was

@@ -122,8 +122,8 @@ const OTHER_CASES: f64 = 1.12;
 
 impl Accuracy {
     /// Returns the coefficient c of [`Accuracy`] from which the margin of transform length n is
-    /// computed. If the length was measured, it is the measured c with an allowance; otherwise, it
-    /// is the c of lengths of the same kind.
+    /// computed. For a measured length, the result is the measured c with an allowance. For any
+    /// other length, the result is the c of lengths of the same kind.
     ///
     /// Up to [`ANY_DIGITS_UP_TO`] words, products must be right for digits of any pattern. A c
     /// measured with random digits says nothing about patterns, so these lengths always use the c
@@ -147,8 +147,9 @@ impl Accuracy {
         (OTHER_CASES * c).min(self.of_kind(n)).max(c)
     }
 
-    /// Returns the coefficient c that is assumed for a transform length n that was not measured. It
-    /// depends on whether n is a multiple of 3, and on the number of odd prime factors of n.
+    /// Returns the coefficient c that is assumed for a transform length n that was not measured.
+    /// This coefficient depends on whether n is a multiple of 3, and on the number of odd prime
+    /// factors of n.
     fn of_kind(&self, n: usize) -> f64 {
         let odd_factors: u32 = [3, 5, 7].into_iter().map(|q| multiplicity(n, q)).sum();
         let of_kind = if n.is_multiple_of(3) { self.of_multiples_of_3 } else { self.deviation };

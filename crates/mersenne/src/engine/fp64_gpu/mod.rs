@@ -71,12 +71,12 @@ const LARGEST_MULTIPLIER: u32 = 4;
 ///
 /// Let R be the root mean square of the words of a square of random digits, including their
 /// weights: R = 0.255·√N·4^β. A word of weight a and b bits passes on a carry of R/(a·2^b). The
-/// next word passes on a fraction of this carry to the word after it. There, the carry is R/8^β
-/// times the range of digits. (The bits and weights of the three words compensate each other.) This
-/// is 0.044 of the range for 2^β = 5.8·√N, and 0.18 with the multiplier 4. At the next squaring,
-/// digits are larger by this fraction; the measured round-off includes the effect. In tests with
-/// exact integers, digits stayed below 1.1 times their range with the multiplier 3, and below 1.7
-/// times with 6.
+/// next word passes on a fraction of this carry to the word after it. At that word, the carry is
+/// R/8^β times the range of digits. (The bits and weights of the three words compensate each
+/// other.) This is 0.044 of the range for 2^β = 5.8·√N, and 0.18 with the multiplier 4. At the next
+/// squaring, digits are larger by this fraction; the measured round-off includes the effect. In
+/// tests with exact integers, digits stayed below 1.1 times their range with the multiplier 3, and
+/// below 1.7 times with 6.
 ///
 /// Short transforms must work for any digits. For them, R is 0.54·N·4^β. With 2^β ≥ 2·N, the carry
 /// into the second word is then at most 0.27 of the range times the multiplier.
@@ -122,7 +122,7 @@ pub(super) fn is_dominated(length: usize) -> bool {
 
 /// Returns the range of exponents that the transform lengths in `lengths` support. `lengths` must
 /// be in ascending order. The range begins at the smallest exponent of the shortest length, and
-/// ends at the largest exponent of the longest length. It is empty if `lengths` is empty.
+/// ends at the largest exponent of the longest length. The range is empty if `lengths` is empty.
 fn exponents(lengths: &[usize]) -> RangeInclusive<u32> {
     let (Some(&shortest), Some(&longest)) = (lengths.first(), lengths.last()) else {
         return RangeInclusive::new(1, 0);

@@ -233,8 +233,8 @@ fn resident(points: u32, registers: u32, threads: u32, shared_bytes: u32) -> u32
     gpu::resident(warps / threads.div_ceil(32), shared_bytes)
 }
 
-/// Returns the size of a tile of `lines` lines in shared memory, in points. It includes the padding
-/// of `Slots` in `line.cuh`; `side` is the parameter SIDE of `Slots`.
+/// Returns the size of a tile of `lines` lines in shared memory, in points. The size includes the
+/// padding of `Slots` in `line.cuh`; `side` is the parameter SIDE of `Slots`.
 fn shared_points(line: Line, lines: u32, side: u32) -> u32 {
     let padded = |n: u32| n + (side % 8 + 8 - n % 8) % 8;
     padded(padded(lines * line.q) * line.a) * line.b

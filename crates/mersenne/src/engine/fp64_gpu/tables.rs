@@ -272,8 +272,8 @@ mod tests {
         Weighed { forward: [v, next], long }
     }
 
-    /// Checks the computed weights and lengths of the words 2j and 2j + 1 for every point j of
-    /// `points`. They must be the weights and lengths of these words in the layout.
+    /// Checks, for every point j of `points`, that the computed weights and lengths of the words 2j
+    /// and 2j + 1 are those of the layout.
     fn check_words(layout: &WordLayout, shape: &Shape, points: impl Iterator<Item = usize>) {
         let (p, n) = (layout.exponent(), layout.len());
         let (words, tables) = (Words::new(layout), Tables::new(layout, shape));

@@ -21,8 +21,8 @@ pub(super) trait WordLanes: Lanes {
     fn store_ints(x: Self::Int, out: &mut [i64]);
 
     /// Returns each digit of `digits` times its weight. The weight is `w[1]` in the lanes where the
-    /// weight exponent in `column` is at least `wrap`, otherwise `w[0]`. `w[1]` must be half of
-    /// `w[0]`.
+    /// weight exponent in `column` is at least `wrap`, otherwise `w[0]`. A transform passes a
+    /// weight as `w[0]` and half of it as `w[1]`.
     fn weigh(digits: &[i32], column: Self::Int, wrap: i64, w: [u64; 2]) -> Self;
 
     /// Converts a word to a digit and a carry in each lane. The words are the elements a of `self`,

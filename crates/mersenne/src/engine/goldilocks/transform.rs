@@ -160,8 +160,8 @@ impl<V: WordLanes> Transform<V> {
         self.inverse_columns(pool, work, &mut registers[dst]);
     }
 
-    /// Weights the digits, transforms each column, multiplies the result by the factors of
-    /// `forward`, and writes it to `work`.
+    /// Weights the digits, transforms each column, multiplies the spectra by the factors of
+    /// `forward`, and writes the products to `work`.
     fn columns(&self, pool: &Pool, digits: &[i32], work: &mut [V]) {
         let work = Shared::new(work);
         pool.each_range(self.shape.columns / self.shape.tile(), |tiles| {

@@ -64,8 +64,8 @@ fn carries_rest(p: u32, length: usize, multiplier: u32) -> bool {
         && length as u64 * u64::from(multiplier) <= 1 << 28
 }
 
-/// The number of bits by which the margin on a device is below the margin on the CPU. It allows for
-/// the carry that may remain in the last digit of a tile.
+/// The number of bits by which the margin on a device is below the margin on the CPU. This
+/// difference allows for the carry that may remain in the last digit of a tile.
 const SLACK_BITS: f64 = 0.1;
 
 /// Iterates over the transform lengths, in words, in ascending order. A given device may support

@@ -27,8 +27,8 @@ pub(in crate::engine) struct Machine<A: Arithmetic> {
     layout: WordLayout,
     products: Products<A>,
     registers: Vec<Buffer<i32>>,
-    /// Memory for the result of a sum, a difference or a copy. It is then exchanged with the memory
-    /// of the register that receives the result.
+    /// Memory for the result of a sum, a difference or a copy. This memory is then exchanged with
+    /// the memory of the register that receives the result.
     scratch: Buffer<i32>,
     combine: Option<Kernel>,
     /// A graph of squarings for each of the steps used so far.
