@@ -2,10 +2,10 @@
 //! its known factors.
 //!
 //! Let d be the product of the known factors and N = M_p/d the cofactor. What GIMPS calls the
-//! residue of type 5 is 3^(N·d − 1) = 3^(M_p − 1) mod M_p. It does not depend on the factors: a PRP
-//! test of M_p itself computes the same number. If N is prime, 3^(N·d) ≡ 3^d mod N, so the residue
-//! is congruent to 3^(d − 1) mod N. Suyama's test checks this congruence: N is a probable prime
-//! exactly when d·(residue − 3^(d − 1)) ≡ 0 mod M_p.
+//! residue of type 5 is 3^(N·d − 1) = 3^(M_p − 1) mod M_p. This residue does not depend on the
+//! factors: a PRP test of M_p itself computes the same number. If N is prime, 3^(N·d) ≡ 3^d mod N,
+//! so the residue is congruent to 3^(d − 1) mod N. Suyama's test checks this congruence: N is a
+//! probable prime exactly when d·(residue − 3^(d − 1)) ≡ 0 mod M_p.
 
 use std::fmt;
 
@@ -28,8 +28,8 @@ pub struct KnownFactors {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FactorError {
-    /// The text is not a decimal number above 1, or has too many digits. This error is also
-    /// returned if all numbers together have too many digits.
+    /// The text is not a decimal number above 1, or the list up to and including this text has more
+    /// than 4,096 digits in all.
     #[error(
         "'{text}' is not a factor: give whole numbers above 1, with at most {MOST_DIGITS} digits in all"
     )]
@@ -39,12 +39,12 @@ pub enum FactorError {
         text: String,
     },
     /// The number does not divide M_p/s, where s is the product of the numbers before it in the
-    /// list. The list is in ascending order.
+    /// list, sorted in ascending order.
     #[error("{factor} does not divide {}", Left { exponent: *exponent, others: *others })]
     NotAFactor {
         /// The exponent p of M_p.
         exponent: u32,
-        /// The number that was given.
+        /// The number in decimal digits, without leading zeros.
         factor: String,
         /// The number of factors before this one in the ascending list. M_p had been divided by
         /// these factors before this one was tried.
@@ -289,8 +289,8 @@ mod tests {
         assert!(refused(31, &["2147483647"]).contains("complete"));
     }
 
-    /// Tests composite M_p with p < 64. Every divisor d = 2kp + 1 of M_p with k < 200,000, prime or
-    /// not, is taken as the known factor.
+    /// Tests composite M_p with p < 64. Every proper divisor d = 2kp + 1 of M_p with k < 200,000,
+    /// prime or not, is taken as the known factor.
     #[test]
     fn a_rest_is_judged_as_its_own_fermat_test_would() {
         use warpint_arith::primes::{is_prime, mul_mod, pow_mod};

@@ -7,10 +7,10 @@ use crate::Residue;
 /// A residue together with its SHA-256. The digest is computed when the value is created. Computing
 /// it again later shows whether the residue has changed in memory.
 ///
-/// A test may go back to its last verified state after many hours. If memory flipped a bit of that
-/// state in the meantime, every later check would still pass, because the checks start from this
-/// state. For a residue modulo 2^p − 1, creating the value costs one SHA-256 of p/8 bytes. Each
-/// check costs the same.
+/// A test may go back to its last verified state after many hours. If memory flips a bit of that
+/// state in the meantime, only the digest reveals the error: every later check starts from the
+/// changed state and passes. For a residue modulo 2^p − 1, creating the value costs one SHA-256 of
+/// p/8 bytes. Each check costs the same.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DigestedResidue {
     residue: Residue,

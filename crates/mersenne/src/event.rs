@@ -217,8 +217,8 @@ impl fmt::Display for Check {
     }
 }
 
-/// Formats a progress line, for example
-/// `100000 of 216091 (46.28 %), 162.3 µs/it, ETA 0:19, round-off max 0.1234 Z 52`.
+/// Formats a progress line, for example `100000 of 216091 (46.28 %), 162.3 µs/it, ETA 0:18,
+/// round-off max 0.1234 Z 52`.
 ///
 /// `done` and `total` are numbers of iterations. `each` is the time per iteration; if it is zero,
 /// because nothing has been computed yet, the line ends after the percentage. `Z` is

@@ -29,7 +29,7 @@ pub enum ExponentError {
     /// The number is 2^31 or more.
     #[error("{text} is too large: exponents are below 2147483648 (2^31)")]
     TooLarge {
-        /// The text that was given.
+        /// The number that was given, in decimal digits.
         text: String,
     },
     /// The number p is composite. If p = a·b, then 2^a − 1 divides 2^p − 1.

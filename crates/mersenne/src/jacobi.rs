@@ -20,13 +20,14 @@ const PATIENCE: Duration = Duration::from_millis(20);
 /// `None` once `cancel` returns true.
 ///
 /// In a Lucas–Lehmer test, s_(n+1) = s_n² − 2 mod M_p. For odd p and s_0 = 4, 10 or 2/3, the symbol
-/// of x = s_n is −1 for every n ≥ 1. Proof: s_(n+1) − 2 = (s_n − 2)(s_n + 2) and
-/// s_(n+1) + 2 = s_n². So the symbol (s_n + 2 | M_p) is 1 for n ≥ 1. Therefore (s_n − 2 | M_p) does
-/// not change after n = 1. There it is (12 | M_p), (96 | M_p) or (−32/9 | M_p), which are all −1.
+/// of x = s_n is −1 for every n ≥ 1. Proof: s_(n+1) − 2 = (s_n − 2)(s_n + 2) and s_(n+1) + 2 =
+/// s_n². So the symbol (s_n + 2 | M_p) is 1 for n ≥ 1. Therefore (s_n − 2 | M_p) does not change
+/// after n = 1. For n = 1 it is (12 | M_p), (96 | M_p) or (−32/9 | M_p), which are all −1.
 ///
-/// After an error, the symbol (s_n − 2 | M_p) is 1 or −1 with equal probability. It can change once
-/// more at the first squaring after the error, and is constant from then on. So a check detects any
-/// earlier error with probability ½. If it misses an error, later checks also miss this error.
+/// After an error, the symbol (s_n − 2 | M_p) is 1 or −1 with equal probability. The symbol can
+/// change once more at the first squaring after the error, and is constant from then on. So a check
+/// detects any earlier error with probability ½. If it misses an error, later checks also miss this
+/// error.
 ///
 /// Cost: O(P·log p) for a half-gcd, where P is the cost of a product of p bits. Memory: about 10·p
 /// bytes.

@@ -5,7 +5,8 @@
 //! * [`Exponent`]: the exponent p;
 //! * [`Plan`]: the choice of an engine and a transform length;
 //! * [`Engine`]: a register machine on residues mod M_p;
-//! * [`primality::run`]: a Lucas–Lehmer or PRP test with checks and checkpoints;
+//! * [`primality::run`]: a Lucas–Lehmer test, a PRP test or a certification, with checks and
+//!   checkpoints;
 //! * [`Outcome`]: the result.
 //!
 //! The crate does not print and does not parse arguments. Progress is reported as [`Event`]s to a

@@ -9,9 +9,9 @@
 //! * [`proofs::ProofWork`] builds proof files, [`proofs::verify_file`] verifies them.
 //! * [`Report`], [`stored::StoredResult`]: the printed and stored forms of a result.
 //!
-//! This crate does not print. An [`Observer`] receives a [`RunEvent`] for whatever happens. Notes
-//! and warnings are events that implement `Display`; a worker also writes them to its log. A stop
-//! is requested with a [`StopToken`](warpint_progress::StopToken).
+//! This crate does not print. An [`Observer`] receives a [`RunEvent`] for whatever happens. An
+//! event may be a [`Note`] or a [`Warning`], which implement `Display`; a worker also writes notes
+//! and warnings to its log. A stop is requested with a [`StopToken`](warpint_progress::StopToken).
 //!
 //! The crate `warpint-mersenne` computes, and `warpint-gimps` implements the file formats that
 //! GIMPS programs share. This crate combines the two.

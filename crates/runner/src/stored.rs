@@ -36,7 +36,7 @@ pub enum Loaded {
     Bad {
         /// The new path of the file.
         aside: PathBuf,
-        /// The reason why the file cannot be used, such as damage.
+        /// The reason why the file cannot be used.
         reason: String,
     },
 }
@@ -58,7 +58,7 @@ pub enum StoredError {
     SetAside {
         /// The path of the file.
         path: PathBuf,
-        /// The reason why the file cannot be used, such as damage.
+        /// The reason why the file cannot be used.
         reason: &'static str,
         /// The reason why the file cannot be renamed.
         source: io::Error,

@@ -16,7 +16,7 @@ pub enum Warning {
         exponent: u32,
         /// The new path of the file.
         aside: PathBuf,
-        /// The reason why the file cannot be used, such as damage.
+        /// The reason why the file cannot be used.
         reason: String,
     },
     /// A check before the test shows that the result cannot be written to the results file.
@@ -51,7 +51,7 @@ pub enum Warning {
         /// The path of the file that already exists.
         path: PathBuf,
     },
-    /// Residues that the proof needs are missing. They belong to iterations before the one at which
+    /// Residues that the proof needs are missing. They belong to iterations up to the one at which
     /// the test resumes.
     ResiduesMissing {
         /// The exponent p of M_p = 2^p − 1.

@@ -79,18 +79,18 @@ impl Work {
         4 * self.spectrum_bytes
     }
 
-    /// Returns a lower bound for the time of a squaring: the time that its memory traffic needs. It
-    /// is [`Work::traffic_bytes`] divided by the measured rate of copies in place. Among the
-    /// measured copies, the one nearest in size to the spectrum is used. Returns `None` if no rate
-    /// was measured.
+    /// Returns a lower bound for the time of a squaring: the time that its memory traffic needs.
+    /// The bound is [`Work::traffic_bytes`] divided by the measured rate of copies in place. Among
+    /// the measured copies, the one nearest in size to the spectrum is used. Returns `None` if no
+    /// rate was measured.
     #[must_use]
     pub fn traffic_floor(&self, rates: &Rates) -> Option<Duration> {
         let rate = rates.copy_near(self.spectrum_bytes)?.in_place;
         seconds(self.traffic_bytes() as f64 / rate)
     }
 
-    /// Returns a lower bound for the time of a squaring: the time that its arithmetic needs. It is
-    /// the sum of three times:
+    /// Returns a lower bound for the time of a squaring: the time that its arithmetic needs. The
+    /// bound is the sum of three times:
     ///
     /// | count | divided by the rate of |
     /// |---|---|

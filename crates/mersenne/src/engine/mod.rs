@@ -40,8 +40,8 @@ pub use gpu::OnDevice;
 pub use list::{families, families_for, family};
 pub use profile::{KernelTime, KernelTimer, Profiled};
 
-/// One step of [`Engine::square`]: a squaring of the value x of a register. The square may then be
-/// reduced by 2 or multiplied by a small number.
+/// One step of [`Engine::square`]: a squaring of the value x of a register. Then 2 may be
+/// subtracted from the square, or the square may be multiplied by a small number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
     /// Replaces x by x².
@@ -56,8 +56,8 @@ pub enum Step {
 ///
 /// Registers are numbered from 0; `r[i]` is the value of register i. The engine decides how a
 /// register is stored (as digits in one array, as residues to two moduli, in device memory …).
-/// Instead of x, a register may hold x·2^s mod M_p. The engine does not store the [`Shift`] s: the
-/// caller passes it to every operation that depends on it.
+/// Instead of a residue x, a register may hold x·2^s mod M_p. The engine does not store the
+/// [`Shift`] s: the caller passes it to every operation that depends on it.
 ///
 /// After an error, the contents of the registers named in the failed call are unspecified, the
 /// other registers are intact, and the engine can still be used. After [`EngineError::Device`] all
@@ -69,7 +69,7 @@ pub enum Step {
 ///
 /// # Panics
 /// A method panics if it accesses a register whose number is not below [`Engine::registers`], or if
-/// a residue is of another exponent.
+/// a residue passed to it belongs to another exponent.
 pub trait Engine: Send {
     /// Returns the family's name: `fp64`, `goldilocks` or `word`.
     fn name(&self) -> &'static str;

@@ -9,8 +9,8 @@ use super::{Cut, EngineError, Work};
 pub trait Profiled {
     /// Returns the names of the variants at a transform length. A name describes the shape of the
     /// kernels, such as `1024x2048 16.8.8/16.16.8 2/4 1 128.128`. All variants compute the same
-    /// results, at different speeds. The list is not empty. The default variant comes first; the
-    /// others follow, the most promising ones first.
+    /// results, at different speeds. The list is not empty if the family supports the length. The
+    /// default variant comes first; the others follow, the most promising ones first.
     fn variants(&self, length: usize) -> Vec<String>;
 
     /// Returns the division into columns and rows for every variant, in the order of
@@ -32,11 +32,12 @@ pub trait Profiled {
 /// An engine whose kernels can be timed one by one.
 pub trait KernelTimer {
     /// Applies [`Step::Square`](super::Step::Square) n times to `r[reg]`, and returns the mean time
-    /// of each kernel over the second half of the squarings. The kernels are listed in the order in
-    /// which a squaring launches them.
+    /// of each kernel over the second half of the squarings, without the last squaring. The kernels
+    /// are listed in the order in which a squaring launches them.
     ///
     /// No kernel begins before the preceding one has ended. So the sum of the times is longer than
-    /// a squaring by [`Engine::square`](super::Engine::square), whose kernels may overlap.
+    /// the time of a squaring by [`Engine::square`](super::Engine::square), whose kernels may
+    /// overlap.
     ///
     /// # Panics
     /// Panics if n is not from 4 to 1,000.

@@ -24,9 +24,9 @@ pub struct Alike {
 /// length supports with enough margin. No two pairs have the same cut. If several variants of a
 /// family have the same cut, the first of these variants is used.
 ///
-/// Each family lists its variants with the most promising ones first. A cut has a position in each
-/// of the two lists. The pairs are ordered by the sum of these two positions, the smallest sum
-/// first.
+/// Each family lists its cuts in the order of its variants, the most promising variants first. A
+/// cut has a position in each of the two lists. The pairs are ordered by the sum of these two
+/// positions, the smallest sum first.
 ///
 /// A transform of n complex points is a transform of 2n words, so `fp64` at 2n words and
 /// `goldilocks` at n words can be cut alike.

@@ -17,8 +17,8 @@ use crate::engine::{EngineError, EngineFamily};
 /// device takes longer than a whole test on the CPU.
 const LEAST_FOR_DEVICES: u32 = 40_000;
 
-/// The smallest exponent for which the speed of plans is measured. For smaller exponents, a whole
-/// test takes less time than a measurement.
+/// The smallest exponent for which the speed of plans is measured. For smaller exponents, a
+/// measurement takes longer than a whole test.
 const LEAST_WORTH_MEASURING: u32 = 100_000;
 
 /// The largest exponent for which the speed of plans is measured on a CPU. For larger exponents, a
@@ -63,8 +63,8 @@ pub struct StoredTime {
     pub time: Duration,
 }
 
-/// A store of times of squarings. They were measured earlier, on this machine or on the same device
-/// model.
+/// A store of times of squarings. The times were measured earlier, on this machine or on the same
+/// device model.
 pub trait StoredTimes {
     /// Returns the stored time for a key, with its variant; `None` if no time is stored.
     fn get(&self, key: &TimingKey) -> Option<StoredTime>;
@@ -154,8 +154,8 @@ impl PlanRequest {
     }
 }
 
-/// Returns the GPU if it is suitable and works, otherwise the CPU. If the GPU is suitable but does
-/// not work, also returns a warning.
+/// Returns the GPU `id` if it is suitable for the request and works, otherwise the CPU. Also
+/// returns a warning if the GPU cannot be opened, or if it is suitable but does not work.
 pub(super) fn device_or_cpu(
     exponent: Exponent,
     id: DeviceId,
@@ -186,10 +186,10 @@ pub(super) fn device_or_cpu(
 impl Plan {
     /// Returns a plan for the exponent without measuring speeds.
     ///
-    /// Its engine is the requested one, or else the first engine at the place that supports the
-    /// exponent. On the CPU this is `word` below exponent 64 and `fp64` above. Its length is the
-    /// requested one, or else the shortest length with enough margin that is not dominated
-    /// ([`EngineFamily::is_dominated`]).
+    /// The engine is the requested one, or else the first engine at the place that supports the
+    /// exponent. On the CPU this is `word` for exponents below 64, and `fp64` for larger exponents.
+    /// The length is the requested one, or else the shortest length with enough margin that is not
+    /// dominated ([`EngineFamily::is_dominated`]).
     pub fn new(exponent: Exponent, request: &PlanRequest) -> Result<Self, PlanError> {
         let request = request.decided(exponent)?;
         let (families, place) = request.families()?;
@@ -205,15 +205,16 @@ impl Plan {
     /// measures plans. A measurement takes some tenths of a second or the time of about twenty
     /// squarings, whichever is longer.
     ///
-    /// Within a family only lengths at most an eighth longer than the shortest are tried. If they
-    /// are measured, a longer length must be faster by 3 % to be chosen. On a device all families
-    /// are tried. On the CPU only the family that [`Plan::new`] uses and families with a stored
-    /// time are tried, since `goldilocks` takes two to four times as long as `fp64` on the CPU.
+    /// Within a family, only the shortest length and lengths at most an eighth longer are tried. If
+    /// they are measured, a longer length must be faster than the shortest by more than 3 % to be
+    /// chosen. On a device all families are tried. On the CPU only the family that [`Plan::new`]
+    /// uses and families with a stored time are tried, since `goldilocks` takes two to four times
+    /// as long as `fp64` on the CPU.
     ///
     /// Nothing is measured if the request names a length, or if only one family supports the
-    /// exponent and this family has only one length to try. Nothing is measured either if the
-    /// exponent is so small that a whole test takes less time, or, on the CPU, so large that a
-    /// measurement would take minutes.
+    /// exponent and this family has only one length to try. Nothing is measured either for an
+    /// exponent below 100,000, for which a measurement would take longer than a whole test, or, on
+    /// the CPU, for an exponent above 200,000,000, for which a measurement would take minutes.
     pub fn fastest(
         exponent: Exponent,
         request: &PlanRequest,
@@ -392,8 +393,8 @@ impl Plan {
     }
 
     /// Measures the plans at this plan's length and at lengths at most an eighth longer. Returns
-    /// the fastest plan and its time per squaring in seconds. A longer length is chosen only if it
-    /// takes less than [`GAIN`] of the time of this plan. Returns `None` if the exponent is too
+    /// the fastest plan and its time per squaring in seconds. A longer length is chosen only if its
+    /// time is below [`GAIN`] times the time of this plan. Returns `None` if the exponent is too
     /// small or too large for a measurement to be worthwhile.
     fn fastest_measured(self) -> Option<(Self, f64)> {
         let p = self.exponent.get();

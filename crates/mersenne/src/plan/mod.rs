@@ -129,7 +129,7 @@ impl PlanError {
 impl Plan {
     /// Returns a plan for the exponent with a given engine family, which need not be a built-in
     /// one. If `length` is `None`, the plan uses the shortest length with enough margin, but no
-    /// dominated length ([`EngineFamily::is_dominated`]). If `threads` is `None`, it uses all
+    /// dominated length ([`EngineFamily::is_dominated`]). If `threads` is `None`, the plan uses all
     /// threads.
     pub fn of_family(
         exponent: Exponent,
@@ -298,7 +298,8 @@ impl Plan {
     }
 
     /// Returns a copy of the plan with another variant. `variant` is an index into the list of
-    /// [`Profiled::variants`](crate::Profiled::variants). Returns `None` if it is too large.
+    /// [`Profiled::variants`](crate::Profiled::variants). Returns `None` if this index is too
+    /// large.
     #[must_use]
     pub fn in_variant(&self, variant: usize) -> Option<Self> {
         (variant < self.variants().len()).then_some(Self { variant, ..*self })

@@ -113,7 +113,7 @@ impl<'a> Driver<'a> {
     }
 
     /// Runs on one engine, starting from the state `good`. Replaces `good` by each state that it
-    /// saves.
+    /// saves or goes back to.
     fn drive_engine(
         &mut self,
         sequence: &mut dyn Sequence,

@@ -6,8 +6,8 @@ use crate::checkpoint::State;
 
 /// The memory that holds the states of a run. Tests replace it by a type that changes states.
 pub trait Memory: fmt::Debug + Sync {
-    /// Returns `state` as it is read back from memory. It is unchanged if memory has no error. A
-    /// run calls this function before it saves a state, and when it goes back to a state.
+    /// Returns `state` as it is read back from memory. The state is unchanged if memory has no
+    /// error. A run calls this function before it saves a state, and when it goes back to a state.
     fn recalled(&self, state: State) -> State;
 }
 

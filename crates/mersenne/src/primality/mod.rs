@@ -53,7 +53,7 @@ pub struct TestSpec {
     pub iterations: Option<u64>,
     /// The shift, in bits, with which a test starts. A resumed test continues with the shift of its
     /// checkpoint instead. If two runs start with random shifts, a systematic error does not affect
-    /// both in the same way.
+    /// both runs in the same way.
     pub shift: u32,
     /// The known factors of M_p, for a PRP test. If there are any, the verdict is about the
     /// cofactor of M_p.
@@ -105,8 +105,9 @@ pub trait ResidueSink: fmt::Debug + Send + Sync {
 pub struct RunOptions {
     /// The time between checkpoints; 60 s by default.
     pub checkpoint_interval: Duration,
-    /// The plan of a second engine, which computes every stretch of a Lucas–Lehmer test again at
-    /// another shift. `None` means that the test is computed once. Other tests ignore the plan.
+    /// The plan of a second engine, which computes a Lucas–Lehmer test again at another shift,
+    /// stretch by stretch. `None` means that the test is computed once. Other tests ignore the
+    /// plan.
     pub verify_with: Option<Plan>,
     /// The receiver of residues during a PRP test; `None` if no proof will be built.
     pub residues: Option<Arc<dyn ResidueSink>>,
@@ -151,8 +152,8 @@ pub enum Finished {
 /// `events` is called on the computing thread, which waits until the call returns. So slow work
 /// belongs on another thread.
 ///
-/// M2 = 3 is answered without a test: prime, with residue 0 for LL and 1 for PRP by convention,
-/// since neither sequence is meaningful mod 3.
+/// M2 = 3 is answered without a test, since neither sequence is meaningful mod 3. By convention, LL
+/// answers prime with residue 0, and PRP answers probable prime with residue 1.
 pub fn run(
     spec: &TestSpec,
     plan: Plan,

@@ -11,9 +11,10 @@
 //!
 //! because raising to the power 2^B moves every factor by one block. The left side costs one
 //! product per block, the right side B squarings per check. A wrong squaring anywhere in the
-//! stretch violates the equation (Gerbicz; Li 2017). If a product costs as much as c squarings,
-//! B = √(cL) minimises the cost of a check that covers L squarings. This cost is then the fraction
-//! 2√(c/L) of the cost of the L squarings: 0.25 % for L = 2·10^6 and c = 3.
+//! stretch violates the equation, except with negligible probability (Gerbicz; Li 2017). If a
+//! product costs as much as c squarings, B = √(cL) minimises the cost of a check that covers L
+//! squarings. This cost is then the fraction 2√(c/L) of the cost of the L squarings: 0.25 % for L =
+//! 2·10^6 and c = 3.
 //!
 //! Let T be the last iteration of the run. The run continues past T to the end E of the block, so
 //! that a check covers T. Then two more conditions must hold. First, x_T as read must be the square
@@ -22,9 +23,9 @@
 //!
 //! Two kinds of residues are first read to the host and then written back into the registers that
 //! the check reads: residues that are reported, and residues that become the verified residue. So
-//! the check also detects an error in reading. The next check starts from this copy, so it detects
-//! a change of the register in the meantime. Residues for a proof are only read, because the proof
-//! is verified when it is built.
+//! the check also detects an error in reading. The next check starts from the verified residue as
+//! written back, so it also detects a change of the sequence's own register in the meantime.
+//! Residues for a proof are only read, because the proof is verified when it is built.
 
 use std::time::Duration;
 
@@ -103,7 +104,7 @@ fn stretch_of(block: u64) -> u64 {
 }
 
 impl Prp {
-    /// Creates the sequence that starts with x_0 = `start` and is squared up to x_target.
+    /// Creates the sequence that starts with x_0 = `start` and ends with x_target.
     pub(super) fn new(kind: TestKind, start: Residue, target: u64) -> Self {
         Self {
             kind,

@@ -212,8 +212,7 @@ impl Failures {
         self.seen.iter().filter(|failure| failure.0 == check).count()
     }
 
-    /// Removes the failures of this kind of check. It is called when a check of this kind has
-    /// passed.
+    /// Removes the failures of this kind of check, because a check of this kind has passed.
     pub(super) fn clear(&mut self, check: Check) {
         self.seen.retain(|failure| failure.0 != check);
     }

@@ -3,7 +3,7 @@
 use crate::checkpoint::State;
 use crate::{Check, Engine, EngineError, Residue, Verdict};
 
-/// A sequence of squarings that is computed on an engine and makes its own checks.
+/// A sequence of squarings that is computed on an engine, and may make checks of its own.
 ///
 /// The engine is an argument of each call, because the driver may replace the engine during a run.
 pub(super) trait Sequence {

@@ -1,4 +1,4 @@
-//! Tests of whole test runs on the word engine, and of recovery from injected errors.
+//! Tests of whole test runs on the word engine.
 
 use super::*;
 use crate::PlanRequest;

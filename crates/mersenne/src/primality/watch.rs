@@ -4,9 +4,9 @@
 //! n ≥ 1, s_n + 2 = s_(n−1)² is a square. So the symbol is the same for all n ≥ 1. For n = 1 it is
 //! (s_0 − 2 | M_p)(s_0 + 2 | M_p), which is −1 for the starts 4, 10 and 2/3.
 //!
-//! After an error the symbol is 1 or −1 with probability ½ each. By the same identity it can change
-//! at the first squaring after the error, but not at later ones. So an error is detected by the
-//! next check or by none.
+//! After an error the symbol is 1 or −1 with probability ½ each. By the same identity, the symbol
+//! can change at the first squaring after the error, but not at later ones. So an error is detected
+//! by the next check or by none.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -88,7 +88,8 @@ impl JacobiWatch {
     }
 
     /// Waits for the check under way and returns its result. Returns `None` if no check is under
-    /// way, or if the state changed in memory during the check.
+    /// way, if the check was cancelled or panicked, or if the state changed in memory during the
+    /// check.
     pub(super) fn wait(&mut self) -> Option<Judged> {
         let Running { state, begun, seal, thread, .. } = self.running.take()?;
         let passed = thread.join().ok()??;
@@ -114,7 +115,7 @@ impl JacobiWatch {
         self.wait()
     }
 
-    /// Abandons the check under way. It is called when the state of the check has been discarded.
+    /// Abandons the check under way, if any.
     pub(super) fn forget(&mut self) {
         if let Some(Running { cancelled, .. }) = self.running.take() {
             cancelled.store(true, Ordering::Relaxed);

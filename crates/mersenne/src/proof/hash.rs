@@ -20,8 +20,8 @@ pub fn sha3_256_text(x: &Residue) -> String {
 }
 
 /// The source of the exponents h_1, h_2, … of a proof with the last residue B and the middles M_1,
-/// M_2, …. They come from a chain of hashes: g_0 = SHA3-256(B) and g_i = SHA3-256(g_(i−1) ‖ M_i).
-/// The exponent h_i is the first 8 bytes of g_i, read as a little-endian number.
+/// M_2, …. The exponents come from a chain of hashes: g_0 = SHA3-256(B) and g_i = SHA3-256(g_(i−1)
+/// ‖ M_i). The exponent h_i is the first 8 bytes of g_i, read as a little-endian number.
 ///
 /// So a middle cannot be chosen after its exponent is known (Fiat and Shamir 1986).
 pub(super) struct Exponents([u8; 32]);

@@ -1,10 +1,10 @@
 //! Proofs of PRP tests. A proof is built from residues that the test has stored. Verifying it takes
 //! a small part of the time of the test.
 //!
-//! A proof of power n contains B = x_p, where x_k = 3^(2^k) mod M_p, and n *middles*. It shows that
-//! B results from 3 by p squarings, that is, A^(2^s) = B with A = 3 and s = p. This claim is halved
-//! n times. With the middle M, which should be A^(2^⌈s/2⌉), and an exponent h that depends on M,
-//! the claim A^(2^s) = B becomes
+//! A proof of power n contains B = x_p, where x_k = 3^(2^k) mod M_p, and n *middles*. The proof
+//! shows that B results from 3 by p squarings, that is, A^(2^s) = B with A = 3 and s = p. This
+//! claim is halved n times. With the middle M, which should be A^(2^⌈s/2⌉), and an exponent h that
+//! depends on M, the claim A^(2^s) = B becomes
 //!
 //! (A^h·M)^(2^⌈s/2⌉) = M^h·B', with B' = B² for odd s and B for even s.
 //!
@@ -120,7 +120,8 @@ pub enum ProofError {
         /// Whether the two wrong proofs were equal.
         repeated: bool,
     },
-    /// Two verifications of a proof did not accept it, but computed different numbers.
+    /// Neither of the two runs of a verification accepted the proof, and their results contradict
+    /// each other.
     #[error(
         "two verifications of the proof of M{exponent} gave different numbers: this machine \
          computes unreliably, and nothing is known of the proof; try engine goldilocks or \

@@ -7,12 +7,12 @@ pub const LARGEST_POWER: u32 = 15;
 /// The smallest exponent for which a test builds a proof by default.
 const SMALLEST_EXPONENT: u32 = 4096;
 
-/// Returns the default power of the proof of a test of M_p. It is 10 + ⌊log4(p / (60·10^6))⌋,
-/// limited to 8 … 11, which is PRPLL's choice for today's exponents. Each step up doubles the disk
-/// space and halves the squarings of a certification.
+/// Returns the default power of the proof of a test of M_p. The default power is 10 + ⌊log4(p /
+/// (60·10^6))⌋, limited to 8 … 11, which is PRPLL's choice for today's exponents. Each step up
+/// doubles the disk space and halves the squarings of a certification.
 ///
-/// Returns `None` below p = 4,096. There, the last span of a proof of power 8 would be less than 16
-/// squarings, and writing a file every 16 squarings costs more than the whole test.
+/// Returns `None` below p = 4,096. For these p, the last span of a proof of power 8 would be at
+/// most 16 squarings, and writing a file every 16 squarings costs more than the whole test.
 /// ([`super::build`] accepts any power for which [`Points::new`] returns points.)
 #[must_use]
 pub fn power_for(p: u32) -> Option<u32> {
@@ -25,8 +25,9 @@ pub fn power_for(p: u32) -> Option<u32> {
 }
 
 /// Returns the least power worth building if residues for the requested power `asked` are missing.
-/// It is `asked` − 3, but at least 1. If the power is lower by 3, a certification has eight times
-/// as many squarings. Verifying a proof of power 1 repeats half of the test.
+/// The least power is `asked` − 3, but at least 1. If the power of a proof is lower by 3, a
+/// certification has eight times as many squarings. Verifying a proof of power 1 repeats half of
+/// the test.
 #[must_use]
 pub fn least_power(asked: u32) -> u32 {
     asked.saturating_sub(3).max(1)
@@ -42,7 +43,7 @@ pub fn disk_bytes(p: u32, power: u32) -> u64 {
 }
 
 /// The iterations 0 < k_1 < … < k_(2^power) = p whose residues are needed to build a proof of M_p.
-/// They are called points.
+/// These iterations are called points.
 ///
 /// The spans are s_1 = ⌈p/2⌉ and s_(i+1) = ⌈s_i/2⌉; there are as many spans as the power. The
 /// points are the sums of all subsets of the spans, except that p replaces the empty sum. The
@@ -62,7 +63,8 @@ impl Points {
     /// Returns the points of a proof of M_p.
     ///
     /// Returns `None` if the power is 0 or above [`LARGEST_POWER`], or if p is so small that two
-    /// points would coincide. For p ≥ 2^(power + 4) and powers up to 15 the points always exist.
+    /// points would coincide or a sum of spans would reach p. For p ≥ 2^(power + 4) and powers up
+    /// to 15 the points always exist.
     #[must_use]
     pub fn new(p: u32, power: u32) -> Option<Self> {
         if power == 0 || power > LARGEST_POWER {
@@ -112,8 +114,8 @@ impl Points {
     }
 }
 
-/// Returns the number of squarings that the verifier computes after it has used all middles. It is
-/// p halved `power` times, rounded up each time.
+/// Returns the number of squarings that the verifier computes after it has used all middles. The
+/// number is p halved `power` times, rounded up each time.
 pub(super) fn last_span(p: u32, power: u32) -> u32 {
     (0..power).fold(p, |span, _| span.div_ceil(2))
 }

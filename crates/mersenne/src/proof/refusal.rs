@@ -23,11 +23,12 @@ pub enum Refusal {
         /// Whether the sign of the power of two is −.
         negative: bool,
     },
-    /// The equation A^(2^s) = B at the end of the verification does not hold.
+    /// The equation A^(2^s) = B at the end of [`verify`](super::verify) does not hold.
     Equation,
-    /// The last residue says that M_p or its cofactor is composite. Yet it becomes equal to the
-    /// residue of a prime if both are raised to the same smooth number. So the two residues differ
-    /// by a factor of small order.
+    /// Let B be the last residue, d the product of the known factors, N = M_p/d and R = 3^(d−1).
+    /// For a prime N, B/9 ≡ R mod N. The proof says that N is composite, because B/9 and R are not
+    /// congruent. But (B/9)^E ≡ R^E mod N, where E is composed of the small prime factors of N − 1
+    /// and of p. So B/9 is R times a factor of small order.
     SmallOrder,
 }
 

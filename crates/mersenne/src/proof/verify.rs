@@ -52,9 +52,9 @@ impl Verification {
 /// * The Jacobi symbol (B | M_p) must be 1, since x_p = 3^(2^p) is a square. This condition detects
 ///   a wrong sign of B: for odd p the equation squares B, and −1 is not a square, as M_p ≡ 3 mod 4.
 /// * For d = 1, B/9 must not be ±2^a with a ≠ 0, because 2 has order p.
-/// * If B/9 says that N is composite, (B/9)^E must say so too, where E is composed of the small
-///   prime factors of N − 1. Otherwise B is the residue of a prime N times an element of small
-///   order.
+/// * Let R = 3^(d−1). For a prime N, B/9 ≡ R mod N. If B/9 and R are not congruent, N is composite;
+///   then (B/9)^E and R^E must not be congruent either, where E is composed of the small prime
+///   factors of N − 1 and of p. Otherwise B/9 is R times an element of small order.
 ///
 /// A wrong squaring cannot make a wrong proof pass, but it makes a right proof fail. So if the
 /// engine computes a refusal, a second run follows, at a longer transform length if one exists. The
@@ -153,7 +153,7 @@ fn plain_refusal(proof: &Proof) -> Option<Refusal> {
 /// Computes the Jacobi symbols of all residues of a proof on the host.
 ///
 /// If residues have a common factor with M_p, returns a refusal that names the first of them.
-/// Otherwise, if the last residue of the test is not a square, returns a refusal for this reason.
+/// Otherwise, if the symbol of the last residue of the test is −1, returns [`Refusal::NotASquare`].
 /// Returns `None` if there is no reason to refuse the proof.
 fn unit_refusal(proof: &Proof, plan: &Plan, watch: &Watch<'_>) -> Result<Option<Refusal>, Halt> {
     let mut refusal = None;

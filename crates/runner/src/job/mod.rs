@@ -218,8 +218,8 @@ impl<'a> Job<'a> {
     }
 
     /// Searches for a small factor of M_p, and returns it. Does not search if factors are already
-    /// known, or if an interim residue is requested: the user wants that residue even if M_p has a
-    /// factor.
+    /// known, or if the specification names a number of iterations: the user wants the residue at
+    /// that iteration even if M_p has a factor.
     fn small_factor(&self) -> Option<u64> {
         let wanted = self.spec.iterations.is_none() && self.spec.known_factors.is_empty();
         trial_factor(self.spec.exponent, self.tf_limit.filter(|_| wanted)?)

@@ -182,7 +182,7 @@ impl ProofWork {
     }
 
     /// Writes a proof to its file, and returns the path and the MD5 of the file. If the disk is
-    /// full, removes the residues and tries again. If the disk is still full, returns
+    /// full, removes the residues and tries again. If that attempt fails too, returns
     /// [`MakeError::GivenUp`], so that the result of the test does not wait for disk space.
     fn save(&self, proof: &Proof) -> Result<SavedProof, MakeError> {
         let factors = proof.factors().texts().to_vec();

@@ -220,9 +220,10 @@ impl TestReport {
         }
     }
 
-    /// Returns the report for M_2 = 3, which is prime. Neither test applies to it: p = 2 is even,
-    /// the base 3 of a PRP test is 0 modulo 3, and the start 2/3 of a Lucas–Lehmer test does not
-    /// exist modulo 3. By convention the report has the res64 of a prime.
+    /// Returns the report for M_2 = 3, which is prime. Neither the PRP test nor the Lucas–Lehmer
+    /// test applies to it: p = 2 is even, the base 3 of a PRP test is 0 modulo 3, and the start 2/3
+    /// of a Lucas–Lehmer test does not exist modulo 3. By convention the report has the res64 of a
+    /// prime.
     #[must_use]
     pub fn of_m2(kind: TestKind) -> Self {
         let prp = matches!(kind, TestKind::Prp);

@@ -49,7 +49,7 @@ pub struct ProofReport {
 /// The reason why a proof is refused, as a code and as text.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Refused {
-    /// The code of the reason: one word.
+    /// The code of the reason, such as `equation` or `small-order`.
     pub code: &'static str,
     /// The reason as text.
     pub reason: String,

@@ -98,7 +98,7 @@ pub struct TestStatus {
     /// none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub saved: Option<u64>,
-    /// The last iteration whose state a Gerbicz–Li check has verified; absent if there is none.
+    /// The last iteration whose state a check has verified; absent if there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verified: Option<u64>,
     /// The round-off; absent until it is measured, and for engines that compute in integers.

@@ -120,7 +120,7 @@ impl Watch {
         told.write();
     }
 
-    /// Records an event of the test in the status and, if it is not routine, in the log.
+    /// Records an event of the test in the status and, unless it is a progress event, in the log.
     pub fn event(&self, event: &Event) {
         let mut told = self.told();
         if let Some(line) = told.take(event) {
@@ -207,7 +207,8 @@ impl Told {
         let _ = self.status.write(&self.dir);
     }
 
-    /// Records an event in the status. Returns a line for the log, or `None` for a routine event.
+    /// Records an event in the status. Returns a line for the log. Returns `None` for a progress
+    /// event, and if no test is in progress.
     fn take(&mut self, event: &Event) -> Option<String> {
         let Self { status, progress, .. } = self;
         let test = status.test.as_mut()?;

@@ -83,15 +83,15 @@ pub struct GerbiczState {
     pub verified: DigestedResidue,
     /// The iteration of the last term in `product`.
     pub product_iteration: u64,
-    /// The product D of the verified residue and the terms at the ends of the blocks after it, up
-    /// to the term at `product_iteration`.
+    /// The product D of the verified residue and the terms at the ends of the blocks after
+    /// iteration v, up to the term at `product_iteration`.
     pub product: Residue,
 }
 
 /// The reason why bytes are not a valid checkpoint of the expected test.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FormatError {
-    /// The file does not begin with the first line of a warpint checkpoint.
+    /// The file does not begin with the words `warpint checkpoint`.
     #[error("it is not a warpint checkpoint")]
     NotOurs,
     /// The length of the file does not agree with its header, or the header does not end within the
@@ -104,7 +104,7 @@ pub enum FormatError {
         /// The length of the file in bytes.
         found: u64,
     },
-    /// The SHA-256 does not match the content.
+    /// The SHA-256 does not match the content, or the header is not UTF-8.
     #[error("its checksum does not match: some byte has changed")]
     Checksum,
     /// A later version of this program wrote the checkpoint.
@@ -119,7 +119,8 @@ pub enum FormatError {
         /// The first line of the file, which names the test.
         found: String,
     },
-    /// A header field is missing or has an impossible value.
+    /// A header field is missing or has an impossible value. Also returned, for
+    /// `verified-iteration`, if residues that must be equal differ.
     #[error("header field '{field}' is missing or impossible")]
     Field {
         /// The name of the header field.
@@ -315,7 +316,8 @@ impl State {
             }),
             None => None,
         };
-        // If two of the three stand at the same iteration, they must be the same number.
+        // At the verified iteration, the product and the present residue must equal the verified
+        // residue.
         if let Some(g) = &gerbicz {
             let verified = g.verified.residue();
             let product_is_new = g.product_iteration == g.verified_iteration;

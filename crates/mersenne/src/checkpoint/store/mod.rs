@@ -26,8 +26,8 @@ const VERIFIED: &str = "verified";
 /// process until the store is dropped.
 ///
 /// Files are named `<test>-<iteration, ten digits>.ckpt`, or `.verified` if a check has confirmed
-/// them. `….tmp` is a file that is being written, `….bad` a file that was found invalid. Symbolic
-/// links are not followed. This also holds if `M<p>` is a link.
+/// them. `….tmp` is a file that is being written, `….bad` a file that was found invalid or wrong.
+/// Symbolic links are not followed. This also holds if `M<p>` is a link.
 ///
 /// If the directory is removed during the test, the next save creates and locks it again.
 #[derive(Debug)]
@@ -170,7 +170,7 @@ impl CheckpointStore {
     /// that are no longer needed. If writing fails, the older files are untouched.
     ///
     /// A state whose present residue is verified is written as a `.verified` file, which replaces
-    /// the unverified file of its iteration.
+    /// the unverified file of the same iteration.
     ///
     /// # Errors
     /// Returns errors of the file system. Also returns an error if this store's lock file was
@@ -261,7 +261,8 @@ impl CheckpointStore {
                 }
             };
             match State::from_bytes(&bytes, self.kind, self.exponent) {
-                // Under another name it would stay the newest for ever, or would count as verified.
+                // A checkpoint with a wrong name could stay the newest for ever, or count as
+                // verified.
                 Ok(state)
                     if state.iteration != entry.iteration
                         || entry.verified && !state.is_verified() =>

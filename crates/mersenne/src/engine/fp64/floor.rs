@@ -1,4 +1,5 @@
-//! A lower bound for the time of a squaring on one thread: the time of its FFTs alone.
+//! A lower bound for the time of a squaring on one thread: the time of a plain FFT of the same
+//! length and its inverse.
 
 use std::time::{Duration, Instant};
 

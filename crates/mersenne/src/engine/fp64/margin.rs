@@ -30,17 +30,17 @@
 //! | 4194304 | 18.31 | 0.0450 | 0.99 |
 //!
 //! With words three bits shorter the ratio is the same, so the factor 4^β of the formula is right.
-//! `cargo test -p warpint-mersenne calibration -- --ignored --nocapture` prints the table. At
-//! margin 0 the largest error of a product is about 0.24.
+//! `cargo test -p warpint-mersenne calibration -- --ignored --nocapture` prints these lines and
+//! others. At margin 0 the largest error of a product is about 0.24.
 //!
 //! The largest errors of products tend to a [`Gumbel`](crate::engine::Gumbel) distribution. The
 //! program PRPLL chooses its longest words from the mean and the deviation of this distribution: Z,
-//! the distance from the mode to ½ in units of the scale, must be at least 28. The formula above
-//! agrees. Let z_N·σ be the median of the largest of N Gaussian errors; the scale of its
-//! distribution is σ/z_N. Margin 0 means ½ = z·σ, where z is the number of standard deviations that
-//! [`bits`] requires. So Z = (z − z_N)·z_N, which is 28 to 32 for 64K words and more. With the
-//! Gumbel tail, which is exponential, one product in 2^40 then has an error above ½; with the
-//! Gaussian tail, one in 2^71.
+//! the distance from the mode to ½ in units of the scale, must be at least 28. A margin of 0 by the
+//! formula above agrees with this. Let z_N·σ be the median of the largest of N Gaussian errors; the
+//! scale of its distribution is σ/z_N. Margin 0 means ½ = z·σ, where z is the number of standard
+//! deviations that [`bits`] requires. So Z = (z − z_N)·z_N, which is 28 to 32 for 64K words and
+//! more. With the Gumbel tail, which is exponential, one product in 2^40 then has an error above ½;
+//! with the Gaussian tail, one in 2^71.
 //!
 //! If the mean and the deviation of the largest errors were measured at a length, they also limit
 //! its words: Z must be at least ln(1000·p), so that even with the Gumbel tail only one test in a
@@ -77,16 +77,16 @@ pub(crate) struct Accuracy {
     per_odd_factor: f64,
 }
 
-/// The accuracy of the transforms on a CPU, which are those of `rustfft`.
+/// The accuracy of the transforms of `rustfft` on a CPU.
 pub(crate) const ON_CPU: Accuracy =
     Accuracy { measured: |_| None, deviation: 0.4, of_multiples_of_3: 0.4, per_odd_factor: 0.08 };
 
 /// The accuracy of the kernels in `kernels/fp64`.
 ///
 /// The coefficient c was measured at every transform length of 64K words or more that plans use.
-/// For a shorter length, c is the largest c of the lengths of its kind (multiples of 3, or other
-/// lengths). For the shipped table, 2,000 squarings were measured on an H200 at each of two
-/// exponents per length; the table has the exponent with the larger c. The values of c:
+/// For any other length, c is the largest c of the lengths of its kind (multiples of 3, or other
+/// lengths), rounded up. For the shipped table, 2,000 squarings were measured on an H200 at each of
+/// two exponents per length; the table has the exponent with the larger c. The values of c:
 ///
 /// | odd part of N | 1 | 5 | 7 | 35 | 3 | 15 | 9, 21, 45, 75, 105 |
 /// |---|---|---|---|---|---|---|---|
@@ -112,9 +112,9 @@ pub(crate) const ON_GPU: Accuracy = Accuracy {
 /// In `fp64-round-off.txt`, the values of c of the two exponents of a length differ by up to a
 /// factor of 1.14; the table of measurements has the exponent with the larger c.
 ///
-/// Six exponents were measured at each of 27 lengths, in one shape each
-/// (`cargo xtask margins --device sim --lengths 1152..8K --squarings 300 --exponents 6 --seed 1`).
-/// The largest c was 1.11 times the c of the first exponent, and 1.16 times the smallest c.
+/// Six exponents were measured at each of 27 lengths, in one shape each (`cargo xtask margins
+/// --device sim --lengths 1152..8K --squarings 300 --exponents 6 --seed 1`). The largest c of a
+/// length was at most 1.11 times the c of its first exponent, and 1.16 times its smallest c.
 ///
 /// If some c exceeded this allowance by another 15 %, the probability of an error above ½ in 2^31
 /// products would be 2^−17.
@@ -122,8 +122,8 @@ const OTHER_CASES: f64 = 1.12;
 
 impl Accuracy {
     /// Returns the coefficient c of [`Accuracy`] from which the margin of transform length n is
-    /// computed. If the length was measured, it is the measured c with an allowance; otherwise, it
-    /// is the c of lengths of the same kind.
+    /// computed. For a measured length, the result is the measured c with an allowance. For any
+    /// other length, the result is the c of lengths of the same kind.
     ///
     /// Up to [`ANY_DIGITS_UP_TO`] words, products must be right for digits of any pattern. A c
     /// measured with random digits says nothing about patterns, so these lengths always use the c
@@ -147,8 +147,9 @@ impl Accuracy {
         (OTHER_CASES * c).min(self.of_kind(n)).max(c)
     }
 
-    /// Returns the coefficient c that is assumed for a transform length n that was not measured. It
-    /// depends on whether n is a multiple of 3, and on the number of odd prime factors of n.
+    /// Returns the coefficient c that is assumed for a transform length n that was not measured.
+    /// This coefficient depends on whether n is a multiple of 3, and on the number of odd prime
+    /// factors of n.
     fn of_kind(&self, n: usize) -> f64 {
         let odd_factors: u32 = [3, 5, 7].into_iter().map(|q| multiplicity(n, q)).sum();
         let of_kind = if n.is_multiple_of(3) { self.of_multiples_of_3 } else { self.deviation };
@@ -247,9 +248,9 @@ fn multiplicity(mut n: usize, q: usize) -> u32 {
 /// the rounding of the product is not trusted. At this value, ½ is seven standard deviations of the
 /// errors.
 ///
-/// For random digits in the longest words that [`bits`] allows, the words of a product have about
-/// two thirds of this root mean square. For digits that are all equal, the root mean square is
-/// about √n times as large as for random digits, and the errors grow in proportion.
+/// At more than [`ANY_DIGITS_UP_TO`] words, random digits of the longest words that [`bits`] allows
+/// give about two thirds of this root mean square. If all digits have the largest value, the root
+/// mean square is 3·√n times as large as for random digits, and the errors grow in proportion.
 pub(crate) fn largest_rms(n: usize, accuracy: Accuracy) -> f64 {
     0.5 / (PATTERN_SIGMAS * unit_deviation(n, accuracy))
 }
@@ -300,7 +301,8 @@ mod tests {
         low
     }
 
-    /// Prints the table in this module's documentation.
+    /// Prints the lines of the table in this module's documentation, and lines for other lengths
+    /// and for words with a margin of 6 bits.
     #[test]
     #[ignore = "a minute of measuring; run it with --nocapture for the table"]
     fn calibration() {

@@ -18,8 +18,8 @@ const TABLE: &str = include_str!("../../../tables/fp64-round-off.txt");
 /// The names of the columns of the table, separated by spaces, as they are in the table's heading.
 pub const COLUMNS: &str = "length c exponent squarings mean deviation largest Z shape";
 
-/// The round-off of squarings of random residues at one transform length. It is one line of the
-/// table, with the columns [`COLUMNS`]:
+/// The round-off of squarings of random residues at one transform length. The value holds one line
+/// of the table, with the columns [`COLUMNS`]:
 ///
 /// | column | |
 /// |---|---|
@@ -93,7 +93,8 @@ fn least_z(p: u32) -> f64 {
     (1000.0 * f64::from(p)).ln()
 }
 
-/// The error for a text that is not a line of the table of measurements. It contains this text.
+/// The error for a text that is not a line of the table of measurements. The error contains this
+/// text.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("'{0}' is not a line with the columns {COLUMNS}")]
 pub struct NoSuchLine(String);

@@ -2,9 +2,9 @@
 //! irrational-base discrete weighted transform of Crandall and Fagin, on complex FFTs in `f64`
 //! (Thall 2011, §1.2–3).
 //!
-//! A residue is N balanced digits x_j of ⌊p/N⌋ or ⌈p/N⌉ bits ([`layout`](crate::layout)). The
-//! weights are a_j = 2^(⌈pj/N⌉ − pj/N). The cyclic convolution of the words a_j·x_j with
-//! themselves, divided by a_j again, gives integers z_j with x² ≡ Σ z_j·2^⌈pj/N⌉ mod 2^p − 1. The
+//! A residue x is N balanced digits x_j of ⌊p/N⌋ or ⌈p/N⌉ bits ([`layout`](crate::layout)). The
+//! weights are a_j = 2^(⌈pj/N⌉ − pj/N). Word j of the cyclic convolution of the sequence a_j·x_j
+//! with itself, divided by a_j, is an integer z_j, and x² ≡ Σ z_j·2^⌈pj/N⌉ mod 2^p − 1. The
 //! computed words are rounded to these integers, and carries are propagated; the last carry goes
 //! into word 0.
 //!
@@ -14,8 +14,8 @@
 //! | `transform` | from weighted digits to the digits of a product |
 //! | `carry` | rounding, round-off, carries |
 //! | `weights`, `lengths`, `margin` | the weights a_j; the lengths N; the longest words |
-//! | [`measured`] | the accuracy of the kernels on a GPU at each length |
-//! | [`floor`] | the time of the FFTs alone |
+//! | [`measured`] | the measured accuracy of the kernels on a GPU |
+//! | [`floor`] | the time of a plain FFT and its inverse |
 //!
 //! The FFTs are those of `rustfft`, which selects vector instructions at run time.
 
@@ -46,9 +46,9 @@ mod threshold {
 /// The largest round-off at which a product is trusted. A larger round-off is an error.
 ///
 /// A word with an error above ½ is rounded to a wrong integer, and its distance from that integer
-/// may be small. But the errors of the N words have a Gaussian distribution: if one error exceeds
-/// ½, other errors lie between 0.4 and ½. So a transform length whose errors never exceed 0.4 is
-/// far from errors of ½.
+/// may be small. But the errors of the N words of a product have a Gaussian distribution: if one
+/// error exceeds ½, other errors lie between 0.4 and ½. So a transform length whose errors never
+/// exceed 0.4 is far from errors of ½.
 pub const ROUND_OFF_LIMIT: f64 = 0.4;
 
 /// The largest allowed mean number of bits of a word. It is no real limit: at every transform

@@ -1,4 +1,4 @@
-//! Tests that compare the engine with schoolbook multiplication, for every shape of transform.
+//! Tests that compare the engine with schoolbook multiplication, for both kinds of transform.
 
 use proptest::prelude::*;
 use rand::{RngExt, SeedableRng};
@@ -76,9 +76,10 @@ fn whole(p: u32, length: usize) -> Box<dyn Engine> {
     Box::new(Fp64Engine::with_transform(layout, 3, Box::new(Whole::new(layout))))
 }
 
-/// Checks squares and products of x and y, with and without a shift. A result that the engine
-/// returns must be right. If `must` is false, because the margin may be too small, the engine may
-/// report the round-off as an error instead of returning a result.
+/// Checks the product of x and y, and squares of x with every kind of [`Step`]. x has the shift
+/// `shift`, and y has none. A result that the engine returns must be right. If `must` is false,
+/// because the margin may be too small, the engine may report the round-off as an error instead of
+/// returning a result.
 fn check(engine: &mut dyn Engine, x: &Residue, y: &Residue, shift: Shift, must: bool) {
     let p = engine.exponent();
     let what = format!("M{p} in {} words, {x:?}, {y:?}, {shift:?}", engine.length());

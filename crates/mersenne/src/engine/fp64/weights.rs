@@ -10,7 +10,7 @@ use warpint_arith::dd::{Dd, exp2_ratio};
 
 use crate::layout::WordLayout;
 
-/// The weight a_j of one word j as `f64`, with its inverse and its exponent.
+/// The weight a_j of one word j as `f64`, with its inverse and the numerator of its exponent.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Weight {
     /// The integer u_j = −p·j mod N, for the exponent p and N words.

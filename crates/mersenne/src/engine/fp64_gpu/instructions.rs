@@ -33,7 +33,7 @@ enum Factors {
 }
 
 /// Returns the number of instructions of a squaring per complex point. A column has the radices Q,
-/// A and B, and so has a row. The result is the sum of two terms:
+/// A and B, and a row has its own radices Q, A and B. The result is the sum of two terms:
 ///
 /// 2·F(B)/B + (T(A)+F(A))/A + (T(Q)+P(Q))/Q + 20 for the column,
 ///
@@ -73,8 +73,8 @@ const WORDS: u32 = 20;
 /// squares, 6 for a difference and its square, 4 for a product.
 const PRODUCTS: u32 = 20;
 
-/// The number of instructions for a product of two complex numbers. It is the same if one of the
-/// numbers is a root of unity.
+/// The number of instructions for a product of two complex numbers. The count is the same if one of
+/// these numbers is a root of unity.
 const PRODUCT: u32 = 4;
 
 /// Returns the number of instructions of the function `transform` in `fourier.cuh` for `radix`

@@ -35,9 +35,9 @@ pub(super) fn first_radix(n: u32) -> u32 {
     [7, 5, 3].into_iter().find(|&p| n.is_multiple_of(p)).unwrap_or(2)
 }
 
-/// Returns the exponents e of the powers w^e by which a transform of n points in registers
-/// multiplies its points. Here w is the factor that belongs to the transform. The order is that of
-/// `slot_of` in `fourier.cuh`.
+/// Returns the exponents e of the powers w^e that a transform of n points x_j in registers requires
+/// as factors. The transform computes X_k = Σ_j x_j·w^j·e^(±2πijk/n) for a given complex number w.
+/// The order is that of `slot_of` in `fourier.cuh`.
 pub(super) fn exponents(n: u32) -> Vec<u32> {
     if n == 1 {
         return vec![];

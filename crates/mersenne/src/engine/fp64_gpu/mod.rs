@@ -31,7 +31,7 @@ use shape::Shape;
 use tables::Point;
 use words::WeightedWords;
 
-/// The engine family `fp64` on a device, for exponents p from 2,304 to below 658,000,000. Transform
+/// The engine family `fp64` on a device, for exponents p from 2,304 to about 658,000,000. Transform
 /// lengths are N = 2^a·3^b·5^c·7^d words from 2^8 to 36·2^20. Tiles of the transform must fit into
 /// the device's shared memory.
 ///
@@ -71,12 +71,12 @@ const LARGEST_MULTIPLIER: u32 = 4;
 ///
 /// Let R be the root mean square of the words of a square of random digits, including their
 /// weights: R = 0.255·√N·4^β. A word of weight a and b bits passes on a carry of R/(a·2^b). The
-/// next word passes on a fraction of this carry to the word after it. There, the carry is R/8^β
-/// times the range of digits. (The bits and weights of the three words compensate each other.) This
-/// is 0.044 of the range for 2^β = 5.8·√N, and 0.18 with the multiplier 4. At the next squaring,
-/// digits are larger by this fraction; the measured round-off includes the effect. In tests with
-/// exact integers, digits stayed below 1.1 times their range with the multiplier 3, and below 1.7
-/// times with 6.
+/// next word passes on a fraction of this carry to the word after it. At that word, the carry is
+/// R/8^β times the range of digits. (The bits and weights of the three words compensate each
+/// other.) This is 0.044 of the range for 2^β = 5.8·√N, and 0.18 with the multiplier 4. At the next
+/// squaring, digits are larger by this fraction; the measured round-off includes the effect. In
+/// tests with exact integers, digits stayed below 1.1 times their range with the multiplier 3, and
+/// below 1.7 times with 6.
 ///
 /// Short transforms must work for any digits. For them, R is 0.54·N·4^β. With 2^β ≥ 2·N, the carry
 /// into the second word is then at most 0.27 of the range times the multiplier.
@@ -95,8 +95,8 @@ fn least_exponent(length: usize) -> u32 {
 ///
 /// The result is the smaller of two bounds. The first is [`LARGEST_MULTIPLIER`] times the carry out
 /// of a word that is 16 times as large as the largest trusted root mean square of words. The second
-/// is the carry that makes the second word after it a digit of four times that word's range. This
-/// digit still has at most 31 bits.
+/// is the carry that makes the digit of the second word that it enters four times as large as the
+/// range of that word. This digit still has at most 31 bits.
 fn largest_carry(layout: &WordLayout) -> f64 {
     let unit = 2f64.powi((layout.exponent() as usize / layout.len()) as i32);
     let rms = margin::largest_rms(layout.len(), margin::ON_GPU);
@@ -115,14 +115,14 @@ pub fn all_lengths() -> impl Iterator<Item = usize> {
     lengths.into_iter()
 }
 
-/// Returns whether some longer transform length was faster than `length` on an H200.
+/// Returns whether `length` is one of the lengths in [`DOMINATED`].
 pub(super) fn is_dominated(length: usize) -> bool {
     DOMINATED.iter().any(|dominated| dominated << 10 == length)
 }
 
 /// Returns the range of exponents that the transform lengths in `lengths` support. `lengths` must
 /// be in ascending order. The range begins at the smallest exponent of the shortest length, and
-/// ends at the largest exponent of the longest length. It is empty if `lengths` is empty.
+/// ends at the largest exponent of the longest length. The range is empty if `lengths` is empty.
 fn exponents(lengths: &[usize]) -> RangeInclusive<u32> {
     let (Some(&shortest), Some(&longest)) = (lengths.first(), lengths.last()) else {
         return RangeInclusive::new(1, 0);
@@ -146,9 +146,9 @@ fn longest_exponent(length: usize) -> u32 {
 }
 
 /// Returns the sources of all kernels that an engine of transform length `length` compiles by
-/// default. With these sources, kernels can be compiled without a device. The constants that depend on the
-/// exponent p are those for p = 1. `shared_memory_per_block` is the largest shared memory of a
-/// block, in bytes.
+/// default. With these sources, kernels can be compiled without a device. The constants that depend
+/// on the exponent p are those for p = 1. `shared_memory_per_block` is the largest shared memory of
+/// a block, in bytes.
 #[must_use]
 pub fn sources(length: usize, shared_memory_per_block: u32) -> Vec<Source> {
     gpu::sources::<Fp64>(length, shared_memory_per_block)

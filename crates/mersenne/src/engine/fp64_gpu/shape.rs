@@ -8,8 +8,8 @@ use crate::engine::fp64::Fp64;
 use crate::engine::gpu::{self, Line, MAX_THREADS, REGISTERS, Shape as _};
 use crate::engine::{EngineFamily, known};
 
-/// The division of a transform's n = N/2 = rows·columns complex points among the threads of the
-/// kernels.
+/// The division of a transform among the threads of the kernels. A transform of N words has n = N/2
+/// = rows·columns complex points.
 ///
 /// Point j1·columns + j2 is in row j1 and column j2. A block of the kernels of columns processes a
 /// tile of `width` adjacent columns. A block of the kernels of rows processes a tile of `pairs`
@@ -178,8 +178,9 @@ impl gpu::Shape for Shape {
             .filter(move |shape| shape.is_sound() && shape.fits(shared_memory))
     }
 
-    /// Returns an estimate of the cost. Shapes are sorted by it, so that promising shapes come
-    /// first. Each term of the sum is a loss as a fraction of the time of a squaring.
+    /// Returns an estimate of the cost. Shapes are sorted by this estimate, so that promising
+    /// shapes come first. The estimate is a sum; each term is a loss as a fraction of the time of a
+    /// squaring.
     fn cost(&self) -> f64 {
         let kernel = |line: Line, threads: u32, resident: u32, blocks: u32| {
             // The warps of a multiprocessor at a time, and the fraction of the last wave of blocks
@@ -232,8 +233,8 @@ fn resident(points: u32, registers: u32, threads: u32, shared_bytes: u32) -> u32
     gpu::resident(warps / threads.div_ceil(32), shared_bytes)
 }
 
-/// Returns the size of a tile of `lines` lines in shared memory, in points. It includes the padding
-/// of `Slots` in `line.cuh`; `side` is the parameter SIDE of `Slots`.
+/// Returns the size of a tile of `lines` lines in shared memory, in points. The size includes the
+/// padding of `Slots` in `line.cuh`; `side` is the parameter SIDE of `Slots`.
 fn shared_points(line: Line, lines: u32, side: u32) -> u32 {
     let padded = |n: u32| n + (side % 8 + 8 - n % 8) % 8;
     padded(padded(lines * line.q) * line.a) * line.b

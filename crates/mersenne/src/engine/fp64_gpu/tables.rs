@@ -25,9 +25,9 @@ pub(super) struct Tables {
     /// 1/(n·V_w). For the exponent p and N words, u_w = (−p·w mod N)/N, and n = N/2 is the number
     /// of points.
     pub(super) column_weights: Vec<Point>,
-    /// The numbers 2^32·u_w, first for the words w of `row_weights`, then for the words w of
-    /// `column_weights`. For the exponent p and N words, u_w = (−p·w mod N)/N. Half of 2^32/N is
-    /// added to every number of the second group.
+    /// The numbers 2^32·u_w, rounded down, first for the words w of `row_weights`, then for the
+    /// words w of `column_weights`. For the exponent p and N words, u_w = (−p·w mod N)/N. Half of
+    /// 2^32/N, rounded down, is added to every number of the second group.
     pub(super) fractions: Vec<u32>,
 }
 
@@ -163,8 +163,8 @@ impl Tables {
         let starts = (0..m).map(|j1| 2 * j1 * columns);
         let firsts = (0..columns).map(|j2| 2 * j2 + 1);
         let pair = |v: Dd, scale: Dd| [v.to_f64(), (Dd::ONE / (v * scale)).to_f64()];
-        // Half of 2^32/N is added, which is more than rounding loses: no two different sums are
-        // confused.
+        // Half of 2^32/N is added, which is more than the error of rounding, so that different sums
+        // stay different.
         let half = (1u64 << 31) / words;
         let fixed = |w: u64| (fraction(w) << 32) / words;
         Self {
@@ -192,7 +192,7 @@ impl Words {
             ratio: (Dd::ONE / inverse_ratio).to_f64(),
             inverse_ratio: inverse_ratio.to_f64(),
             bits: (p / n) as u32,
-            // N for a remainder of 0: no word is long.
+            // 2^32 − 1 for a remainder of 0: no word is long.
             long_above: (fixed(n - rest) - 1) as u32,
             long_below: fixed(rest) as u32,
         }
@@ -272,8 +272,8 @@ mod tests {
         Weighed { forward: [v, next], long }
     }
 
-    /// Checks the computed weights and lengths of the words 2j and 2j + 1 for every point j of
-    /// `points`. They must be the weights and lengths of these words in the layout.
+    /// Checks, for every point j of `points`, that the computed weights and lengths of the words 2j
+    /// and 2j + 1 are those of the layout.
     fn check_words(layout: &WordLayout, shape: &Shape, points: impl Iterator<Item = usize>) {
         let (p, n) = (layout.exponent(), layout.len());
         let (words, tables) = (Words::new(layout), Tables::new(layout, shape));

@@ -10,8 +10,8 @@ use crate::engine::gpu::{self, LineTables};
 use crate::engine::{EngineError, Health, Step};
 use crate::layout::WordLayout;
 
-/// The number of launches for which the kernels of columns store the round-off separately. It is
-/// the constant MEASURED in `columns.cu`.
+/// The number of launches for which the kernels of columns store the round-off separately. This
+/// number is the constant MEASURED in `columns.cu`.
 const MEASURED: usize = 16_384;
 
 /// The weights and lengths of words on a device, and the round-off of the products computed with

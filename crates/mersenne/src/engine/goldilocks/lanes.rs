@@ -20,18 +20,20 @@ pub(super) trait WordLanes: Lanes {
     /// Stores the W = [`Lanes::WIDTH`] integers of x to `out`.
     fn store_ints(x: Self::Int, out: &mut [i64]);
 
-    /// Returns each digit d of `digits` times its weight. The weight is w/2 in the lanes where the
-    /// weight exponent in `column` is at least `wrap`, otherwise w. The argument `w` is \[w, w/2\].
+    /// Returns each digit of `digits` times its weight. The weight is `w[1]` in the lanes where the
+    /// weight exponent in `column` is at least `wrap`, otherwise `w[0]`. A transform passes a
+    /// weight as `w[0]` and half of it as `w[1]`.
     fn weigh(digits: &[i32], column: Self::Int, wrap: i64, w: [u64; 2]) -> Self;
 
     /// Converts a word to a digit and a carry in each lane. The words are the elements a of `self`,
     /// as the inverse transform leaves them, and belong to one column in different rows.
     ///
-    /// The weight exponent e of a word is the sum of its exponents in `row` and `column`, minus
-    /// N = `words.n` if the sum is N or more. Let v be the old `carry` plus a signed number. This
-    /// number is a·`w[1]` if N was subtracted, otherwise a·`w[0]`. Let b be `words.bits`, plus 1 if
-    /// e < `words.long_below`. The new `carry` is v/2^b, rounded to an integer with halves rounded
-    /// up. The digit returned is v − `carry`·2^b, with the new carry.
+    /// The weight exponent e of a word is the sum of its exponents in `row` and `column`, minus N =
+    /// `words.n` if the sum is N or more. Let v be the old `carry` plus a·`w[1]` if N was
+    /// subtracted, otherwise plus a·`w[0]`; the product is taken as the residue of least magnitude.
+    /// Let b be `words.bits`, plus 1 if e < `words.long_below`. The new `carry` is v/2^b, rounded
+    /// to an integer with halves rounded up. The digit returned is v − `carry`·2^b, with the new
+    /// carry.
     fn carried_digit(
         self,
         row: Self::Int,

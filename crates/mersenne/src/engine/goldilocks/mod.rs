@@ -38,9 +38,9 @@ use warpint_transform::cpu::goldilocks::avx2::Four;
 /// N = 2^k words with 3 ≤ k ≤ 26, and N = 5·2^k words with 1 ≤ k ≤ 25, such that N ≤ p and words
 /// have at most 31 bits.
 ///
-/// A squaring is exact for all digits, without round-off, and costs two transforms of N points. An
-/// engine occupies 24·N bytes, and 4·N bytes for each register. The first product of two different
-/// registers adds 8·N bytes.
+/// With a margin of at least 0, a squaring is exact for all digits. It costs two transforms of N
+/// points. An engine occupies 24·N bytes, and 4·N bytes for each register. The first product of two
+/// different registers adds 8·N bytes.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Goldilocks;
 

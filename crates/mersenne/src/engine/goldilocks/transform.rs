@@ -160,8 +160,8 @@ impl<V: WordLanes> Transform<V> {
         self.inverse_columns(pool, work, &mut registers[dst]);
     }
 
-    /// Weights the digits, transforms each column, multiplies the result by the factors of
-    /// `forward`, and writes it to `work`.
+    /// Weights the digits, transforms each column, multiplies the spectra by the factors of
+    /// `forward`, and writes the products to `work`.
     fn columns(&self, pool: &Pool, digits: &[i32], work: &mut [V]) {
         let work = Shared::new(work);
         pool.each_range(self.shape.columns / self.shape.tile(), |tiles| {
@@ -181,7 +181,7 @@ impl<V: WordLanes> Transform<V> {
             (end, out)
         });
         // Each range of columns started without a carry. The carries out of the columns before it
-        // are added now, and the carry out of a row goes into the next one.
+        // are added now, and the carry out of a row goes into the next row.
         for (end, out) in carries {
             for (r, carry) in out.into_iter().enumerate() {
                 let j = r * self.shape.columns + end;

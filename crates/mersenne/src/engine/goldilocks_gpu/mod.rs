@@ -29,8 +29,9 @@ use words::ExactWords;
 
 /// The engine family `goldilocks` on a device, for exponents 640 ≤ p < 2^31. Transform lengths are
 /// N = 2^k words with 6 ≤ k ≤ 26, and N = 5·2^k words with 6 ≤ k ≤ 24. Tiles of the transform must
-/// fit into the device's shared memory: 64 KiB per block suffice for 5M words, 99 KiB for 16M, and
-/// 227 KiB for all lengths. Depending on the length, words must have at least 5 to 12 bits.
+/// fit into the device's shared memory: 64 KiB per block suffice up to 5M words, 99 KiB up to 16M
+/// words, and 227 KiB for all lengths. Depending on the length, words must have at least 5 to 12
+/// bits.
 ///
 /// The margin is 0.1 bits below the margin of [`Goldilocks`] on the CPU.
 ///
@@ -44,10 +45,10 @@ pub type GoldilocksOn = OnDevice<Goldilocks>;
 /// m = `multiplier`.
 ///
 /// If the shortest word has b bits, the mean β of bits per word is below b + 1. By the bound on a
-/// word of a product (see the margin of the family on the CPU), a carry is below m·2^(b + log2
-/// N + 1.21). Three words later it is below m·2^(log2 N + 1.21 − 2b) + 1.1, which must be at most
+/// word of a product (see the margin of the family on the CPU), a carry is below m·2^(b + log2 N +
+/// 1.21). Three words later it is below m·2^(log2 N + 1.21 − 2b) + 1.1, which must be at most
 /// 2^(b−6) + 1.1. This gives 3b ≥ log2 N + log2 m + 7.21. The code replaces log2 N by ⌊log2 N⌋ + 1,
-/// which is larger, and rounds up.
+/// which is larger, and rounds log2 m and the result up.
 fn least_bits(length: usize, multiplier: u32) -> u32 {
     let log2_multiplier = multiplier.max(1).next_power_of_two().trailing_zeros();
     (length.ilog2() + log2_multiplier + 9).div_ceil(3)
@@ -63,8 +64,8 @@ fn carries_rest(p: u32, length: usize, multiplier: u32) -> bool {
         && length as u64 * u64::from(multiplier) <= 1 << 28
 }
 
-/// The number of bits by which the margin on a device is below the margin on the CPU. It allows for
-/// the carry that may remain in the last digit of a tile.
+/// The number of bits by which the margin on a device is below the margin on the CPU. This
+/// difference allows for the carry that may remain in the last digit of a tile.
 const SLACK_BITS: f64 = 0.1;
 
 /// Iterates over the transform lengths, in words, in ascending order. A given device may support

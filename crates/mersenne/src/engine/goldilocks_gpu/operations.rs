@@ -2,8 +2,8 @@
 //!
 //! A product of two 64-bit numbers counts as 1, a product of a 32-bit and a 64-bit number as 1/2.
 //! The number of levels is the sum of log2 of the radices of all steps: of columns and of rows,
-//! forward and inverse. Sums and reductions are part of the levels. Carries are not counted. The first tile
-//! of columns, which is computed twice, is counted once.
+//! forward and inverse. Sums and reductions are part of the levels. Carries are not counted. The
+//! first tile of columns, which is computed twice, is counted once.
 
 use crate::engine::gpu::Line;
 

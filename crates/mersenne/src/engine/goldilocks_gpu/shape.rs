@@ -52,7 +52,7 @@ pub(in crate::engine) struct Shape {
     /// The number of rows in a tile of rows.
     pub(super) lines: u32,
     /// The number of groups of points that a thread transforms one after another in a step. The
-    /// number of threads of a block follows from it, and is at least 32 and at most 512.
+    /// number of threads of a block follows from this number, and is at least 32 and at most 512.
     pub(super) turns: u32,
     /// The number of registers of a thread, 64 or 80: first in the kernels of columns, then in the
     /// kernels of rows. The numbers apply to lines whose radices A and B are at most 16. For larger
@@ -127,8 +127,9 @@ impl gpu::Shape for Shape {
         self.width
     }
 
-    /// Returns the number of points of a row that are adjacent in memory. It is the width of a tile
-    /// of columns, but at least 8 points (64 bytes) if the radix B of a row is a multiple of 8.
+    /// Returns the number of points of a row that are adjacent in memory. The number is the width
+    /// of a tile of columns, but at least 8 points (64 bytes) if the radix B of a row is a multiple
+    /// of 8.
     fn chunk(&self) -> u32 {
         if self.row.b.is_multiple_of(8) { self.width.max(8) } else { self.width }
     }
@@ -199,8 +200,8 @@ impl gpu::Shape for Shape {
     }
 
     /// Returns an estimate of the cost of the shape, in arbitrary units. Shapes are cheapest with
-    /// columns of about 1,024 words (256 for less than 1M words), radices of 16, tiles of few rows,
-    /// and enough blocks of 256 threads.
+    /// columns of about 1,024 words (256 for less than 1M words), radices of 16, small tiles, and
+    /// enough blocks of 256 threads.
     fn cost(&self) -> f64 {
         let log = |x: u32| f64::from(x).log2();
         let rows = if self.points() < 1 << 20 { 8.0 } else { 10.0 };

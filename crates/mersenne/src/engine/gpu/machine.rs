@@ -27,8 +27,8 @@ pub(in crate::engine) struct Machine<A: Arithmetic> {
     layout: WordLayout,
     products: Products<A>,
     registers: Vec<Buffer<i32>>,
-    /// Memory for the result of a sum, a difference or a copy. It is then exchanged with the memory
-    /// of the register that receives the result.
+    /// Memory for the result of a sum, a difference or a copy. This memory is then exchanged with
+    /// the memory of the register that receives the result.
     scratch: Buffer<i32>,
     combine: Option<Kernel>,
     /// A graph of squarings for each of the steps used so far.
@@ -123,9 +123,9 @@ impl<A: Arithmetic> Machine<A> {
         Ok(())
     }
 
-    /// Replaces `r[reg]` by m·`r[reg]`² n times. It is used if the kernels cannot multiply by m
-    /// while they propagate carries. After each squaring, multiplies by m through doublings and
-    /// additions.
+    /// Replaces `r[reg]` by m·`r[reg]`² n times. This method is used if the kernels cannot multiply
+    /// by m while they propagate carries. After each squaring, multiplies by m through doublings
+    /// and additions.
     fn square_then_times(&mut self, reg: usize, n: u64, m: u32) -> Result<(), EngineError> {
         for _ in 0..n {
             self.square(reg, 1, Step::Square, Shift::ZERO)?;

@@ -48,8 +48,8 @@ pub(super) trait Arithmetic: EngineFamily + Default + Send + 'static {
     /// The type that describes the shape of a transform.
     type Shape: Shape;
 
-    /// The type of the layout of words. It also provides the arguments and tables of the kernels of
-    /// columns, as far as the layout determines them.
+    /// The type of the layout of words. This type also provides the arguments and tables of the
+    /// kernels of columns, as far as the layout determines them.
     type Words: Words<Self>;
 
     /// The source text of `columns.cu`, with the kernels `digits_to_spectrum`, `columns` and
@@ -88,8 +88,9 @@ pub(super) trait Arithmetic: EngineFamily + Default + Send + 'static {
     /// The error message for a transform length that the device does not support.
     const LENGTHS_ARE: &'static str;
 
-    /// Returns the margin for the exponent p at a transform length. The device must support both.
-    /// Returns an error if words of p/length bits are too short or too long for the kernels.
+    /// Returns the margin for the exponent p at a transform length. The device must support the
+    /// exponent and the length. Returns an error if words of p/length bits are too short or too
+    /// long for the kernels.
     fn margin_on_device(p: u32, length: usize) -> Result<Margin, EngineError>;
 
     /// Returns the work of a squaring with a shape, as counts of operations.
@@ -118,9 +119,9 @@ pub(super) struct LineTables<P> {
     pub(super) rows: Vec<P>,
 }
 
-/// The layout of the words of a residue. It also provides the arguments and tables of the kernels
-/// of columns, as far as the layout determines them, and evaluates the errors that these kernels
-/// report.
+/// The layout of the words of a residue. The type also provides the arguments and tables of the
+/// kernels of columns, as far as the layout determines them, and evaluates the errors that these
+/// kernels report.
 pub(super) trait Words<A: Arithmetic>: Send + Sized {
     /// The number of squarings in a CUDA graph. Launching a graph costs the host as much as
     /// launching one kernel.

@@ -36,8 +36,8 @@ impl Call<'_> {
 
 /// The spectrum of a residue, and the other buffers that the kernels of a product write.
 ///
-/// Methods enqueue work on the device and do not wait for it. [`Words::sync`] waits and reports
-/// failures.
+/// Methods enqueue work on the device and do not wait for it. Only [`Self::sync`] waits, and
+/// reports failures.
 pub(in crate::engine) struct Products<A: Arithmetic> {
     device: Device,
     passes: Passes<A>,
@@ -179,8 +179,8 @@ impl<A: Arithmetic> Products<A> {
         Ok([passes.rows(Part::SquareRows, rows)?, columns])
     }
 
-    /// Squares the residue that the spectrum represents, applies the step, and writes the digits of
-    /// the result to `digits`. [`Self::prepare`] must have been called for the step.
+    /// Applies `step` to the residue that the spectrum represents, and writes the digits of the
+    /// result to `digits`. [`Self::prepare`] must have been called for the step.
     ///
     /// # Panics
     /// Panics if `digits` is shorter than the layout.
@@ -194,9 +194,9 @@ impl<A: Arithmetic> Products<A> {
         self.carry_into(digits, step)
     }
 
-    /// Transforms the spectrum of a product back, applies the step, propagates carries, and writes
-    /// the digits to `digits`. The kernels must have been built by [`Self::prepare`] or
-    /// [`Self::multiply`].
+    /// Transforms the spectrum of a product back, subtracts 2 or multiplies as `step` requires,
+    /// propagates carries, and writes the digits to `digits`. The kernels must have been built by
+    /// [`Self::prepare`] or [`Self::multiply`].
     ///
     /// # Panics
     /// Panics if `digits` is shorter than the layout.

@@ -37,9 +37,10 @@ pub(in crate::engine) const MAX_THREADS: u32 = 512;
 /// The number of 32-bit registers of a multiprocessor.
 pub(in crate::engine) const REGISTERS: u32 = 1 << 16;
 
-/// Returns the number of blocks that should run on a multiprocessor at a time, from 1 to 16. It is
-/// the smaller of two numbers: the number for which the registers suffice, `by_registers`, and the
-/// number for which the shared memory suffices. `shared_bytes` is the shared memory of a block.
+/// Returns the number of blocks that should run on a multiprocessor at a time, from 1 to 16. The
+/// result is the smaller of two numbers of blocks: the number for which the registers suffice,
+/// `by_registers`, and the number for which the shared memory suffices. `shared_bytes` is the
+/// shared memory of a block.
 pub(in crate::engine) fn resident(by_registers: u32, shared_bytes: u32) -> u32 {
     by_registers.min(SHARED_MEMORY / (shared_bytes + 1024)).clamp(1, 16)
 }
@@ -74,11 +75,11 @@ pub(in crate::engine) trait Shape:
     /// Returns the number of threads of a block of the kernels of rows.
     fn row_threads(&self) -> u32;
 
-    /// Returns the shared memory of a block of the kernels of columns, in bytes. It is the size of
-    /// a tile, plus 16 bytes for the ticket of the block.
+    /// Returns the shared memory of a block of the kernels of columns, in bytes. This is the size
+    /// of a tile, plus 16 bytes for the ticket of the block.
     fn column_shared_bytes(&self) -> u32;
 
-    /// Returns the shared memory of a block of the kernels of rows, in bytes. It is the size of a
+    /// Returns the shared memory of a block of the kernels of rows, in bytes. This is the size of a
     /// tile.
     fn row_shared_bytes(&self) -> u32;
 
@@ -94,12 +95,12 @@ pub(in crate::engine) trait Shape:
     /// block can have `shared_memory` bytes of shared memory.
     fn fitting(n: usize, shared_memory: u32) -> impl Iterator<Item = Self>;
 
-    /// Iterates over the shapes of [`Self::fitting`] that were the fastest for n words on some GPU
-    /// model.
+    /// Iterates over the shapes that were the fastest for n words on some GPU model. Their kernels
+    /// can be built if a block can have `shared_memory` bytes of shared memory.
     fn known(n: usize, shared_memory: u32) -> impl Iterator<Item = Self>;
 
-    /// Returns an estimate of the cost of the shape, in arbitrary units. Shapes are sorted by it,
-    /// so that promising shapes are listed first.
+    /// Returns an estimate of the cost of the shape, in arbitrary units. Shapes are sorted by this
+    /// estimate, so that promising shapes are listed first.
     fn cost(&self) -> f64;
 
     /// Returns the length R of a column, which is the number of rows.

@@ -1,4 +1,4 @@
-//! Tests that compare each module with a slow and simple implementation.
+//! Tests that compare the modules with slow and simple implementations.
 
 mod lanes;
 mod machine;
