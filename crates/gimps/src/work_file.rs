@@ -89,7 +89,7 @@ pub enum WorkFileError {
         source: io::Error,
     },
     /// The file cannot be written.
-    #[error("cannot write {}: {source}; the file is unchanged", path.display())]
+    #[error("cannot write {}: {source}; unless only the final flush failed, the file is unchanged", path.display())]
     Write {
         /// The path of the file.
         path: PathBuf,

@@ -3,8 +3,11 @@
 //!
 //! Operands and results stay in the memory of the device or host that computes. Some results of a
 //! first run are also computed limb by limb on the CPU; a difference is an error.
+//!
+//! On the CPU, GMP computes the same operations in turns with warpint if the library is installed.
 
 mod euclid;
+mod gmp;
 mod on_cpu;
 mod on_device;
 mod operands;
@@ -208,6 +211,15 @@ trait Place: fmt::Debug {
     fn result(&self, work: &Work, i: usize) -> Result<Vec<u32>, BenchError>;
     /// Performs the prepared work several more times, and returns the time of each run.
     fn times(&mut self, work: &Work) -> Result<Vec<Duration>, BenchError>;
+    /// Returns the times of GMP for the same work, measured in turns with the runs of the last call
+    /// of [`Place::times`]. Returns no times if GMP is not measured.
+    fn gmp_times(&self) -> &[Duration] {
+        &[]
+    }
+    /// Returns the version of GMP if it is measured.
+    fn gmp_version(&self) -> Option<&str> {
+        None
+    }
     /// Returns the rate of copies that read and write about `bytes` bytes in all, in bytes read and
     /// written per second.
     fn copy_rate(&mut self, bytes: u64) -> f64;
@@ -225,6 +237,9 @@ pub struct Measured {
     /// The device or CPU on which the benchmark ran.
     #[serde(flatten)]
     pub machine: Machine,
+    /// The version of GMP whose times stand beside those of warpint; `None` if GMP is not measured,
+    /// because the benchmark runs on a device or GMP is not installed.
+    pub gmp: Option<String>,
     /// The seed of the operands.
     pub seed: u32,
     /// The rows, in the order of the requested operations, but with quotients last.
@@ -252,14 +267,15 @@ impl Bench {
         let mut works = rows.works;
         let operands = works::operands(request, &works)?;
         let machine = Machine::of(gpu.as_ref().map(|gpu| gpu.device().info()));
-        let measured = Measured { machine, seed: operands.seed(), rows: vec![] };
         let place: Box<dyn Place> = match gpu {
             Some(gpu) => {
                 let results = [works::result_limbs(&works), works::remainder_limbs(&works)];
                 Box::new(OnDevice::new(gpu, &operands, results)?)
             }
-            None => Box::new(OnCpu::default()),
+            None => Box::new(OnCpu::new()),
         };
+        let gmp = place.gmp_version().map(str::to_owned);
+        let measured = Measured { machine, gmp, seed: operands.seed(), rows: vec![] };
         works.reverse();
         Ok(Self { left: works, operands, place, measured })
     }
@@ -342,7 +358,9 @@ fn measure(work: &Work, operands: &Operands, place: &mut dyn Place) -> Result<Ro
     let first = place.first(work, operands)?;
     operands.check(work, |i| place.result(work, i))?;
     let times = place.times(work)?;
-    Ok(Row::new(work, first, times, place.copy_rate(work.bytes())))
+    let mut row = Row::new(work, first, times, place.copy_rate(work.bytes()));
+    row.compare_with_gmp(place.gmp_times());
+    Ok(row)
 }
 
 /// Returns the median of the times. For an even number of times, the median is the longer of the

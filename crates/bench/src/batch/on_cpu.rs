@@ -7,18 +7,29 @@ use warpint_integer::gpu::Choice;
 use warpint_integer::{Executor, Flags, UintBatch, Width};
 
 use super::euclid::Euclid;
+use super::gmp::{self, Gmp};
 use super::operands::Operands;
 use super::{Listed, Operation, Place, Work};
 use crate::BenchError;
 
-/// The number of timed runs.
-const RUNS: usize = 5;
+/// The number of timed runs, of warpint and of GMP.
+const RUNS: usize = 9;
 
 /// The CPU, with the batches of the row that is being measured.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct OnCpu {
     row: Option<Batches>,
     euclid: Option<Euclid>,
+    gmp: Option<Gmp>,
+    gmp_row: Option<gmp::Batches>,
+    gmp_times: Vec<Duration>,
+}
+
+impl OnCpu {
+    /// Loads GMP if it is installed.
+    pub(super) fn new() -> Self {
+        Self { row: None, euclid: None, gmp: Gmp::load(), gmp_row: None, gmp_times: vec![] }
+    }
 }
 
 #[derive(Debug)]
@@ -88,10 +99,19 @@ impl Batches {
 impl Place for OnCpu {
     fn first(&mut self, work: &Work, operands: &Operands) -> Result<Option<Duration>, BenchError> {
         // Frees the memory of the last row first.
-        (self.row, self.euclid) = (None, None);
+        (self.row, self.euclid, self.gmp_row) = (None, None, None);
+        self.gmp_times.clear();
         match work.operation {
             Operation::Listed(listed) => {
                 self.row.insert(Batches::new(work, operands)?).run(listed)?;
+                if let Some(gmp) = &self.gmp
+                    && let Some(mut batches) = gmp::Batches::new(work, operands)
+                {
+                    batches.run(gmp, listed);
+                    let checked = operands.check(work, |i| Ok(batches.result(i)));
+                    checked.map_err(|e| e.in_row(format!("GMP {}", gmp.version())))?;
+                    self.gmp_row = Some(batches);
+                }
             }
             Operation::GcdByDivision => {
                 let euclid = self.euclid.insert(Euclid::new(&Executor::cpu(), work, operands)?);
@@ -118,11 +138,26 @@ impl Place for OnCpu {
     fn times(&mut self, work: &Work) -> Result<Vec<Duration>, BenchError> {
         match (work.operation, &mut self.row, &mut self.euclid) {
             (Operation::Listed(listed), Some(batches), _) => {
-                (0..RUNS).map(|_| batches.run(listed)).collect()
+                let mut times = Vec::with_capacity(RUNS);
+                for _ in 0..RUNS {
+                    times.push(batches.run(listed)?);
+                    if let (Some(gmp), Some(batches)) = (&self.gmp, &mut self.gmp_row) {
+                        self.gmp_times.push(batches.run(gmp, listed));
+                    }
+                }
+                Ok(times)
             }
             (Operation::GcdByDivision, _, Some(euclid)) => euclid.times(),
             _ => Err(BenchError::Missing { what: "batch" }),
         }
+    }
+
+    fn gmp_times(&self) -> &[Duration] {
+        &self.gmp_times
+    }
+
+    fn gmp_version(&self) -> Option<&str> {
+        self.gmp.as_ref().map(Gmp::version)
     }
 
     /// Copies `bytes`/2 bytes from one array to another with all threads, several times. Returns

@@ -173,7 +173,7 @@ fn difference(a: &[u32], b: &[u32]) -> Vec<u32> {
 
 /// Returns the lowest `limbs` 32-bit limbs of a number that is given in 64-bit limbs. Zeros are
 /// added above a shorter number.
-fn halves(all: &[u64], limbs: usize) -> Vec<u32> {
+pub(super) fn halves(all: &[u64], limbs: usize) -> Vec<u32> {
     let halves = all.iter().flat_map(|&limb| [limb as u32, (limb >> 32) as u32]);
     halves.chain(std::iter::repeat(0)).take(limbs).collect()
 }
@@ -185,7 +185,7 @@ fn from_one(x: Vec<u64>) -> Vec<u64> {
 
 /// Converts a number from 32-bit limbs to 64-bit limbs. If the number of 32-bit limbs is odd, the
 /// upper half of the last 64-bit limb is zero.
-fn joined(limbs: &[u32]) -> Vec<u64> {
+pub(super) fn joined(limbs: &[u32]) -> Vec<u64> {
     let high = |pair: &[u32]| pair.get(1).map_or(0, |&high| u64::from(high) << 32);
     limbs.chunks(2).map(|pair| u64::from(pair[0]) | high(pair)).collect()
 }

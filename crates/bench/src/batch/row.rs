@@ -34,6 +34,11 @@ pub struct Row {
     pub ns_slowest_run: f64,
     /// The number of timed runs.
     pub runs: usize,
+    /// The time of the median run of GMP with as many threads, in ns per operation; `None` if GMP
+    /// was not measured.
+    pub gmp_ns: Option<f64>,
+    /// The ratio `ns_per_operation` / `gmp_ns`; `None` if GMP was not measured.
+    pub ratio_to_gmp: Option<f64>,
     /// The number of bytes read and written per operation.
     pub bytes_per_operation: u64,
     /// The rate of the bytes read and written, in 10^9 bytes per second.
@@ -85,6 +90,8 @@ impl Row {
             ns_fastest_run: each(fastest.unwrap_or_default()),
             ns_slowest_run: each(slowest.unwrap_or_default()),
             runs,
+            gmp_ns: None,
+            ratio_to_gmp: None,
             bytes_per_operation: bytes,
             gb_per_second: bytes as f64 / ns,
             operations_per_second: 1e9 / ns,
@@ -93,6 +100,16 @@ impl Row {
             floor_ns: floor,
             share_of_floor: floor / ns,
             compile_s: first.map(|time| time.as_secs_f64()),
+        }
+    }
+
+    /// Records the time of GMP, and the ratio to it. `times` has the times of GMP's runs, or none if
+    /// GMP was not measured.
+    pub(super) fn compare_with_gmp(&mut self, times: &[Duration]) {
+        if !times.is_empty() {
+            let ns = median(times.to_vec()).as_secs_f64() * 1e9 / self.count as f64;
+            self.gmp_ns = Some(ns);
+            self.ratio_to_gmp = (ns > 0.0).then(|| self.ns_per_operation / ns);
         }
     }
 
@@ -131,5 +148,10 @@ mod tests {
         let mut row = Row::new(&divided, None, vec![Duration::from_secs(8)], 1e12);
         row.compare(Some(row.ns_per_operation / 3.5));
         assert!((row.times_a_product.unwrap() - 3.5).abs() < 1e-12);
+        row.compare_with_gmp(&[]);
+        assert_eq!((row.gmp_ns, row.ratio_to_gmp), (None, None));
+        row.compare_with_gmp(&[2, 9, 4].map(Duration::from_secs));
+        assert!((row.gmp_ns.unwrap() / 4e6 - 1.0).abs() < 1e-12);
+        assert!((row.ratio_to_gmp.unwrap() - 2.0).abs() < 1e-12);
     }
 }

@@ -10,6 +10,7 @@
 //! * [`jacobi`]: Jacobi symbols, the check of a Lucas–Lehmer test.
 
 pub mod checks;
+mod fftw;
 pub mod jacobi;
 pub mod on_cpu;
 pub mod on_device;

@@ -63,7 +63,7 @@ pub enum WrongArgument {
     },
     /// The factors of a convolution, or the input and the output of a transform, differ in length.
     /// Both lengths are stored here, in elements.
-    #[error("the factors of a convolution differ in length: {0} and {1} elements")]
+    #[error("the lengths of two arrays differ: {0} and {1} elements")]
     Lengths(usize, usize),
     /// The field has no root of unity of order 2N, which negacyclic convolutions require. The
     /// exponent log2(2N) is stored here.

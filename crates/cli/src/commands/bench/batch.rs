@@ -38,9 +38,12 @@ pub(super) fn run(args: &BenchBatchArgs) -> anyhow::Result<Exit> {
     let mut bench = Bench::new(&request, rows, gpu).map_err(in_words)?;
     let measured = bench.measured();
     let place = place_line(&measured.machine);
-    say(args.json, &format!("{place}\n\n{HEADER}"))?;
+    let gmp = measured.gmp.as_ref().map(|version| format!("; GMP {version}"));
+    let with_gmp = gmp.is_some();
+    let header = if with_gmp { GMP_HEADER } else { HEADER };
+    say(args.json, &format!("{place}{}\n\n{header}", gmp.unwrap_or_default()))?;
     while let Some(row) = bench.measure_next()? {
-        say(args.json, &line(row))?;
+        say(args.json, &if with_gmp { line_with_gmp(row) } else { line(row) })?;
     }
     say_all(args.json, bench.measured())?;
     if let Some(file) = chart {
@@ -79,19 +82,46 @@ fn in_words(e: BenchError) -> anyhow::Error {
 const HEADER: &str = "op        bits     count  method      price           \
                                  ns/op      op/s    GB/s  Gu32op/s   ÷/×  floor";
 
+/// The header if GMP is measured, which is so on the CPU only, where operations have one method.
+const GMP_HEADER: &str = "op        bits     count        ns/op      op/s    GB/s  Gu32op/s   ÷/×  floor      \
+                                 GMP ns/op   ÷GMP";
+
+fn line_with_gmp(row: &Row) -> String {
+    let or_dash = |x: Option<f64>, format: fn(f64) -> String| x.map_or_else(|| "–".into(), format);
+    format!(
+        "{}  {}    {:>11}  {:>5}",
+        what(row),
+        rates(row),
+        or_dash(row.gmp_ns, figures),
+        or_dash(row.ratio_to_gmp, short)
+    )
+}
+
 fn line(row: &Row) -> String {
     // The full name does not fit in the narrow column.
-    let (operation, method) = match row.operation {
-        "gcd-by-division" => ("gcd", Some("division")),
-        operation => (operation, row.method.as_deref()),
+    let method = match row.operation {
+        "gcd-by-division" => Some("division"),
+        _ => row.method.as_deref(),
     };
     format!(
-        "{:<6} {:>7} {:>9}  {:<10}  {:<8}  {:>11}  {:>8}  {:>6.1}  {:>8}  {:>4}  {:>3.0} %",
-        operation,
-        row.bits,
-        row.count,
+        "{}  {:<10}  {:<8}  {}",
+        what(row),
         method.unwrap_or("–"),
         row.chosen_by.unwrap_or("–"),
+        rates(row)
+    )
+}
+
+/// Formats the operation, the width and the count of numbers.
+fn what(row: &Row) -> String {
+    let operation = if row.operation == "gcd-by-division" { "gcd" } else { row.operation };
+    format!("{operation:<6} {:>7} {:>9}", row.bits, row.count)
+}
+
+/// Formats the times and rates of a row.
+fn rates(row: &Row) -> String {
+    format!(
+        "{:>11}  {:>8}  {:>6.1}  {:>8}  {:>4}  {:>3.0} %",
         figures(row.ns_per_operation),
         scaled(row.operations_per_second),
         row.gb_per_second,
@@ -152,6 +182,8 @@ mod tests {
             ns_fastest_run: ns,
             ns_slowest_run: ns,
             runs: 3,
+            gmp_ns: None,
+            ratio_to_gmp: None,
             bytes_per_operation: bytes as u64,
             gb_per_second: bytes / ns,
             operations_per_second: 1e9 / ns,
@@ -187,6 +219,11 @@ mod tests {
         let said = line(&divided);
         assert_eq!(said.chars().count(), HEADER.chars().count(), "{said}\n{HEADER}");
         assert!(said.contains(" –  3.50  "), "{said}");
+        let compared = Row { gmp_ns: Some(16.0), ratio_to_gmp: Some(0.5), ..divided };
+        let said = line_with_gmp(&compared);
+        assert_eq!(said.chars().count(), GMP_HEADER.chars().count(), "{said}\n{GMP_HEADER}");
+        assert!(said.ends_with("          16.00   0.50"), "{said}");
+        assert!(GMP_HEADER.chars().count() <= 120);
         for (x, said) in [(0.984, "0.98"), (9.996, "10.0"), (99.96, "100"), (456.4, "456")] {
             assert_eq!(short(x), said);
         }

@@ -66,10 +66,11 @@ fn on_cpu(args: &BenchArgs, request: &PlanRequest, all: &[Exponent]) -> anyhow::
         // Printed only once it is known that rows exist.
         if measured.rows.is_empty() {
             let threads = units::count(measured.threads as u64, "thread");
-            say(args.json, &format!("{}, {threads}\n\n{CPU_HEADER}", measured.cpu))?;
+            let fftw = if measured.has_fftw() { FFTW_HEADER } else { "" };
+            say(args.json, &format!("{}, {threads}\n\n{CPU_HEADER}{fftw}", measured.cpu))?;
         }
         for row in measured.measure(&plans)? {
-            say(args.json, &cpu_line(row))?;
+            say(args.json, &(cpu_line(row) + &fftw_column(row)))?;
         }
     }
     say_all(args.json, &measured)?;
@@ -91,6 +92,14 @@ fn on_device(args: &BenchArgs, request: &PlanRequest, all: &[Exponent]) -> anyho
 
 const CPU_HEADER: &str =
     "         p  engine      device     words  bits/word  margin  µs/squaring  FFT floor  ratio";
+
+/// The column that follows [`CPU_HEADER`] if FFTW is measured.
+const FFTW_HEADER: &str = "       FFTW";
+
+/// Formats the time of FFTW, or nothing if it was not measured.
+fn fftw_column(row: &on_cpu::Row) -> String {
+    row.fftw_us.map_or_else(String::new, |us| format!("  {us:>9.2}"))
+}
 
 fn cpu_line(row: &on_cpu::Row) -> String {
     format!(

@@ -279,12 +279,9 @@ impl State {
         // "Belongs to another test" is reported only for a file that is itself whole.
         let (content, checksum) = bytes.split_at(bytes.len() - CHECKSUM.min(bytes.len()));
         let sound = Sha256::digest(content).as_slice() == checksum;
-        if sound
-            && let Some(found) = version
-            && found != VERSION
-            && !of_old
-        {
-            return Err(FormatError::Version { found: found.to_owned() });
+        if sound && version != Some(VERSION) && !of_old {
+            let found = version.ok_or(field("version"))?.to_owned();
+            return Err(FormatError::Version { found });
         }
         if !of_this_test && sound {
             return Err(FormatError::Foreign { found: first.to_owned() });

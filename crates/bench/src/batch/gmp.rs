@@ -1,0 +1,361 @@
+//! GMP as a peer: the operations of the benchmark on the same operands, by the GMP library that is
+//! installed on this machine, with as many threads.
+//!
+//! The library is loaded when a benchmark on the CPU starts. Nothing else in the program uses it.
+
+use std::ffi::{CStr, c_char, c_int, c_long, c_ulong};
+use std::ptr;
+use std::time::{Duration, Instant};
+
+use libloading::Library;
+use rayon::prelude::*;
+
+use super::operands::Operands;
+use super::operation::{halves, joined};
+use super::{Listed, Operation, Work};
+
+/// The number of instances that a thread computes at a time.
+const CHUNK: usize = 64;
+
+/// A natural number in GMP's representation (`mpz_t`): the number of allocated limbs, the number of
+/// limbs used, and the limbs.
+#[repr(C)]
+#[derive(Debug)]
+struct Mpz {
+    allocated: c_int,
+    used: c_int,
+    limbs: *mut u64,
+}
+
+impl Mpz {
+    fn unset() -> Self {
+        Self { allocated: 0, used: 0, limbs: ptr::null_mut() }
+    }
+}
+
+type Three = unsafe extern "C" fn(*mut Mpz, *const Mpz, *const Mpz);
+type Rows = unsafe extern "C" fn(*mut u64, *const u64, *const u64, c_long) -> u64;
+
+/// The functions of GMP that the benchmark calls.
+#[derive(Debug)]
+pub(super) struct Gmp {
+    version: String,
+    add: Rows,
+    sub: Rows,
+    mul: unsafe extern "C" fn(*mut u64, *const u64, *const u64, c_long),
+    square: unsafe extern "C" fn(*mut u64, *const u64, c_long),
+    divide:
+        unsafe extern "C" fn(*mut u64, *mut u64, c_long, *const u64, c_long, *const u64, c_long),
+    square_root: unsafe extern "C" fn(*mut u64, *mut u64, *const u64, c_long) -> c_long,
+    view: unsafe extern "C" fn(*mut Mpz, *const u64, c_long) -> *const Mpz,
+    init: unsafe extern "C" fn(*mut Mpz),
+    clear: unsafe extern "C" fn(*mut Mpz),
+    gcd: Three,
+    invert: unsafe extern "C" fn(*mut Mpz, *const Mpz, *const Mpz) -> c_int,
+    power: unsafe extern "C" fn(*mut Mpz, *const Mpz, *const Mpz, *const Mpz),
+    /// The functions above are valid while the library is loaded.
+    _library: Library,
+}
+
+/// The names of the library, on Linux, on macOS and on Windows.
+const NAMES: [&str; 4] = ["libgmp.so.10", "libgmp.so", "libgmp.10.dylib", "libgmp-10.dll"];
+
+impl Gmp {
+    /// Loads the library. Returns `None` if it is not installed, lacks a function, or has limbs of
+    /// another size than 64 bits.
+    pub(super) fn load() -> Option<Self> {
+        NAMES.iter().find_map(|name| {
+            // SAFETY: loading GMP runs no code that could harm this process.
+            let library = unsafe { Library::new(name) }.ok()?;
+            Self::of(library)
+        })
+    }
+
+    fn of(library: Library) -> Option<Self> {
+        /// Returns the function, or the address of the variable, of a name.
+        fn symbol<T: Copy>(library: &Library, name: &[u8]) -> Option<T> {
+            // SAFETY: the types are those that gmp.h declares for the names.
+            unsafe { library.get::<T>(name) }.ok().map(|found| *found)
+        }
+        let l = &library;
+        let bits: *const c_int = symbol(l, b"__gmp_bits_per_limb\0")?;
+        let version: *const *const c_char = symbol(l, b"__gmp_version\0")?;
+        // SAFETY: gmp.h declares a constant of type int.
+        if unsafe { *bits } != 64 || size_of::<c_ulong>() != size_of::<u64>() {
+            return None;
+        }
+        // SAFETY: gmp.h declares a constant pointer to a string.
+        let version = unsafe { CStr::from_ptr(*version) }.to_string_lossy().into_owned();
+        Some(Self {
+            version,
+            add: symbol(l, b"__gmpn_add_n\0")?,
+            sub: symbol(l, b"__gmpn_sub_n\0")?,
+            mul: symbol(l, b"__gmpn_mul_n\0")?,
+            square: symbol(l, b"__gmpn_sqr\0")?,
+            divide: symbol(l, b"__gmpn_tdiv_qr\0")?,
+            square_root: symbol(l, b"__gmpn_sqrtrem\0")?,
+            view: symbol(l, b"__gmpz_roinit_n\0")?,
+            init: symbol(l, b"__gmpz_init\0")?,
+            clear: symbol(l, b"__gmpz_clear\0")?,
+            gcd: symbol(l, b"__gmpz_gcd\0")?,
+            invert: symbol(l, b"__gmpz_invert\0")?,
+            power: symbol(l, b"__gmpz_powm\0")?,
+            _library: library,
+        })
+    }
+
+    /// Returns the version of the library, such as `6.3.0`.
+    pub(super) fn version(&self) -> &str {
+        &self.version
+    }
+}
+
+/// The operands and results of one row, in limbs of 64 bits.
+#[derive(Debug)]
+pub(super) struct Batches {
+    a: Numbers,
+    b: Numbers,
+    moduli: Numbers,
+    out: Numbers,
+    /// The remainders of divisions and square roots.
+    rests: Numbers,
+    /// The numbers of 32-bit limbs of a result and of a remainder.
+    result_limbs: [usize; 2],
+}
+
+/// Numbers of `width` limbs each, one after the other.
+#[derive(Debug)]
+struct Numbers {
+    limbs: Vec<u64>,
+    width: usize,
+}
+
+impl Numbers {
+    /// Converts `count` numbers of `width` 32-bit limbs.
+    fn new(from: &[u32], count: usize, width: usize) -> Self {
+        let numbers = if width == 0 { &[] } else { from.get(..count * width).unwrap_or(&[]) };
+        let limbs = numbers.chunks(width.max(1)).flat_map(joined).collect();
+        Self { limbs, width: width.div_ceil(2) }
+    }
+
+    fn zeros(count: usize, width: usize) -> Self {
+        let width = width.div_ceil(2);
+        Self { limbs: vec![0; count * width], width }
+    }
+
+    /// Returns number i. Returns no limbs if there are no numbers.
+    fn get(&self, i: usize) -> &[u64] {
+        self.limbs.get(i * self.width..(i + 1) * self.width).unwrap_or(&[])
+    }
+}
+
+impl Batches {
+    /// Converts the operands of a row. Returns `None` if GMP is not measured for the operation.
+    pub(super) fn new(work: &Work, operands: &Operands) -> Option<Self> {
+        let Operation::Listed(_) = work.operation else { return None };
+        let (count, limbs) = (work.count, work.limbs);
+        let modulus_limbs = if work.operation.is_modular() { limbs } else { 0 };
+        let (results, rests) =
+            (work.operation.result_limbs(limbs), work.operation.remainder_limbs(limbs));
+        Some(Self {
+            a: Numbers::new(&operands.a, count, limbs),
+            b: Numbers::new(&operands.b, count, work.operation.b_limbs(limbs)),
+            moduli: Numbers::new(&operands.moduli(work), count, modulus_limbs),
+            out: Numbers::zeros(count, results),
+            rests: Numbers::zeros(count, rests),
+            result_limbs: [results, rests],
+        })
+    }
+
+    /// Returns the 32-bit limbs of the result of instance i, and those of the remainder after them.
+    pub(super) fn result(&self, i: usize) -> Vec<u32> {
+        let [result, rest] = self.result_limbs;
+        [halves(self.out.get(i), result), halves(self.rests.get(i), rest)].concat()
+    }
+
+    /// Computes all results with all threads, and returns the time.
+    pub(super) fn run(&mut self, gmp: &Gmp, operation: Listed) -> Duration {
+        let Self { a, b, moduli, out, rests, .. } = self;
+        let (out_width, rest_width) = (out.width, rests.width);
+        // A batch without remainders has one empty remainder for each result.
+        let begin = Instant::now();
+        let chunks = out.limbs.par_chunks_mut(CHUNK * out_width).enumerate();
+        if rest_width == 0 {
+            chunks.for_each_init(
+                || Temporaries::new(gmp),
+                |space, (chunk, out)| {
+                    for (j, out) in out.chunks_exact_mut(out_width).enumerate() {
+                        let i = chunk * CHUNK + j;
+                        space.compute(operation, [a.get(i), b.get(i), moduli.get(i)], out, &mut []);
+                    }
+                },
+            );
+        } else {
+            let rests = rests.limbs.par_chunks_mut(CHUNK * rest_width);
+            chunks.zip(rests).for_each_init(
+                || Temporaries::new(gmp),
+                |space, ((chunk, out), rests)| {
+                    let rests = rests.chunks_exact_mut(rest_width);
+                    for (j, (out, rest)) in out.chunks_exact_mut(out_width).zip(rests).enumerate() {
+                        let i = chunk * CHUNK + j;
+                        space.compute(operation, [a.get(i), b.get(i), &[]], out, rest);
+                    }
+                },
+            );
+        }
+        begin.elapsed()
+    }
+}
+
+/// The temporary memory of a thread.
+struct Temporaries<'a> {
+    gmp: &'a Gmp,
+    number: Mpz,
+    limbs: Vec<u64>,
+}
+
+impl Drop for Temporaries<'_> {
+    fn drop(&mut self) {
+        // SAFETY: `number` was initialised by `init`.
+        unsafe { (self.gmp.clear)(&mut self.number) }
+    }
+}
+
+impl<'a> Temporaries<'a> {
+    fn new(gmp: &'a Gmp) -> Self {
+        let mut number = Mpz::unset();
+        // SAFETY: `init` sets all fields of the number.
+        unsafe { (gmp.init)(&mut number) };
+        Self { gmp, number, limbs: vec![] }
+    }
+
+    /// Computes one result. `a`, `b` and the modulus m are the operands, without limbs if the
+    /// operation does not have them. Where there is no result, `out` and `rest` do not change.
+    fn compute(
+        &mut self,
+        operation: Listed,
+        [a, b, m]: [&[u64]; 3],
+        out: &mut [u64],
+        rest: &mut [u64],
+    ) {
+        let gmp = self.gmp;
+        let n = a.len() as c_long;
+        let product = |out: &mut [u64]| {
+            assert!(b.len() == a.len() && out.len() >= 2 * a.len(), "lengths of a product");
+            // SAFETY: both factors have n limbs, and `out` has at least 2n and is another array.
+            unsafe { (gmp.mul)(out.as_mut_ptr(), a.as_ptr(), b.as_ptr(), n) }
+        };
+        match operation {
+            Listed::Add | Listed::Subtract => {
+                assert!(b.len() == a.len() && out.len() == a.len(), "lengths of a sum");
+                let f = if operation == Listed::Add { gmp.add } else { gmp.sub };
+                // SAFETY: all three numbers have n limbs.
+                let _ = unsafe { f(out.as_mut_ptr(), a.as_ptr(), b.as_ptr(), n) };
+            }
+            Listed::Multiply => product(out),
+            Listed::MultiplyLow => {
+                self.limbs.resize(2 * a.len(), 0);
+                product(&mut self.limbs);
+                out.copy_from_slice(&self.limbs[..a.len()]);
+            }
+            Listed::Square => {
+                assert!(out.len() >= 2 * a.len(), "length of a square");
+                // SAFETY: a has n limbs, and `out` has at least 2n and is another array.
+                unsafe { (gmp.square)(out.as_mut_ptr(), a.as_ptr(), n) }
+            }
+            Listed::Divide => {
+                let d = significant(b);
+                if d == 0 {
+                    return;
+                }
+                assert!(a.len() >= d && out.len() > a.len() - d && rest.len() >= d, "lengths");
+                let (q, r) = (out.as_mut_ptr(), rest.as_mut_ptr());
+                // SAFETY: the top limb of the divisor is not 0; the quotient has n − d + 1 limbs,
+                // the remainder d; no two arrays overlap.
+                unsafe { (gmp.divide)(q, r, 0, a.as_ptr(), n, b.as_ptr(), d as c_long) }
+            }
+            Listed::SquareRoot => {
+                let n = significant(a);
+                if n == 0 {
+                    return;
+                }
+                assert!(out.len() >= n.div_ceil(2), "length of a root");
+                self.limbs.clear();
+                self.limbs.resize(n.max(rest.len()), 0);
+                let (s, r) = (out.as_mut_ptr(), self.limbs.as_mut_ptr());
+                // SAFETY: the top limb of a is not 0; the root has ⌈n/2⌉ limbs, the remainder n.
+                let _ = unsafe { (gmp.square_root)(s, r, a.as_ptr(), n as c_long) };
+                rest.copy_from_slice(&self.limbs[..rest.len()]);
+            }
+            Listed::Gcd | Listed::Inverse | Listed::Power => {
+                if self.number_of(operation, [a, b, m]) {
+                    self.write(out);
+                }
+            }
+        }
+    }
+
+    /// Sets `number` to the result of an operation on numbers of any length. Returns false if there
+    /// is no result.
+    fn number_of(&mut self, operation: Listed, operands: [&[u64]; 3]) -> bool {
+        let gmp = self.gmp;
+        let mut views = [Mpz::unset(), Mpz::unset(), Mpz::unset()];
+        for (view, limbs) in views.iter_mut().zip(operands) {
+            // SAFETY: the view reads the limbs only, and is dropped before them.
+            let _ = unsafe { (gmp.view)(view, limbs.as_ptr(), limbs.len() as c_long) };
+        }
+        let [a, b, m] = &views;
+        let to = &mut self.number;
+        // SAFETY: all operands are views of natural numbers, and `to` is another number. A modulus
+        // is odd, so not 0.
+        unsafe {
+            match operation {
+                Listed::Gcd => (gmp.gcd)(to, a, b),
+                Listed::Inverse => return (gmp.invert)(to, a, m) != 0,
+                Listed::Power => (gmp.power)(to, a, b, m),
+                _ => return false,
+            }
+        }
+        true
+    }
+
+    /// Writes `number` to `out`, with zeros above it.
+    fn write(&self, out: &mut [u64]) {
+        let used = usize::try_from(self.number.used).unwrap_or(0).min(out.len());
+        let (low, high) = out.split_at_mut(used);
+        if used > 0 {
+            // SAFETY: a number has `used` limbs.
+            low.copy_from_slice(unsafe { std::slice::from_raw_parts(self.number.limbs, used) });
+        }
+        high.fill(0);
+    }
+}
+
+/// Returns the number of limbs of x without leading zeros.
+fn significant(x: &[u64]) -> usize {
+    x.iter().rposition(|&limb| limb != 0).map_or(0, |top| top + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Compares results of every operation with the expected ones, if GMP is installed.
+    #[test]
+    fn results_are_those_of_the_operations() {
+        let Some(gmp) = Gmp::load() else { return };
+        assert!(gmp.version().contains('.'), "{}", gmp.version());
+        for operation in Listed::ALL {
+            for limbs in [1, 2, 3, 8, 33] {
+                let operation = Operation::Listed(operation);
+                let work = Work { operation, limbs, count: 150, method: None };
+                let operands = Operands::draw(7, 150 * limbs, true).unwrap();
+                let mut batches = Batches::new(&work, &operands).unwrap();
+                let Operation::Listed(listed) = operation else { continue };
+                let _ = batches.run(&gmp, listed);
+                let all = operands.check(&work, |i| Ok(batches.result(i)));
+                assert!(all.is_ok(), "{work}: {all:?}");
+            }
+        }
+    }
+}
