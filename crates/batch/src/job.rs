@@ -317,9 +317,9 @@ impl Opened<'_> {
     }
 }
 
-/// Returns the checks of the results, and the seed of the random sample. The latter is `None` if no
-/// sample is drawn. If the request contains a seed, this seed is used. Otherwise it is the seed
-/// `earlier` of an earlier run, or a new seed if there is no earlier run.
+/// Returns the checks of the results, and the seed of the random sample. The seed is that of the
+/// request if it contains one, otherwise `earlier`, the seed of an earlier run, or else a new seed.
+/// The returned seed is `None` if no sample is drawn.
 fn checks(
     request: &Request,
     plan: &Plan,

@@ -222,8 +222,8 @@ fn first(region: Region, verifier: &dyn Verifier) -> Result<Region, CollatzError
 }
 
 /// Times the verification of regions. Returns `None` if `watch` requested a stop, or if there are
-/// no regions. Before the timing, the region of [`first`] is verified, so that kernels are compiled
-/// and look-ahead vectors are computed.
+/// no regions. Before the timing, the region that [`first`] returns is verified, so that kernels
+/// are compiled and look-ahead vectors are computed.
 fn row(
     set: &Set,
     regions: &[Region],
