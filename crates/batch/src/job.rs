@@ -68,7 +68,7 @@ pub struct Request {
 }
 
 impl Request {
-    /// Creates a request with default options, which saves its progress every 5 seconds.
+    /// Creates a request with default options. The job saves its progress every 5 seconds.
     #[must_use]
     pub fn new(operation: Operation, operands: Vec<PathBuf>, out: PathBuf) -> Self {
         Self {

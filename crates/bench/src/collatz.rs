@@ -47,7 +47,7 @@ pub struct Request {
     /// log2 of the count of numbers in the interval. `None` selects a count whose verification
     /// takes a few seconds; 0 means that no interval is verified.
     pub interval_bits: Option<u32>,
-    /// The start of the interval, which is rounded down to a multiple of the interval's length.
+    /// The start of the interval. It is rounded down to a multiple of the interval's length.
     pub from: u128,
 }
 

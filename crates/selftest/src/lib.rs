@@ -170,7 +170,7 @@ pub fn run_seeded(
 /// Builds engines for the exponents of the quick cases, and lets each engine square, multiply and
 /// add. This compiles the kernels in parallel, so that the cases need not compile them.
 fn builds(family: &'static dyn EngineFamily, scale: Scale, seed: u64) -> Result<(), String> {
-    // From the hundredth squaring on, other kernels compute, which do not measure round-off.
+    // From the hundredth on, most squarings use other kernels, which do not measure round-off.
     const SQUARINGS: u64 = 120;
     let build = |p: u32| {
         let length = sample::shortest_length(family, p)?;

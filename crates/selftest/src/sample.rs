@@ -114,8 +114,8 @@ pub fn prime_exponents(
     exponents(family, scale, rng, count, largest)
         .into_iter()
         .map(u64::from)
-        // There is a prime between n and 2n (Chebyshev). Below a random number it may be out of
-        // range, and is then dropped.
+        // A prime between n and 2n always exists (Chebyshev). A prime that is out of the family's
+        // range is dropped.
         .filter_map(|p| (2..=p).rev().find(|&q| primes::is_prime(q)))
         .map(|q| q as u32)
         .filter(|q| family.exponent_range().contains(q))

@@ -1,7 +1,7 @@
 //! Tests transforms modulo many primes below 2^50 on a device. Also tests the convolutions and
-//! transforms in fields Z/pZ, p = r^k + 1, which use these transforms. The results are compared
-//! with the definition, except those of the transforms in rings: these are only inverted and
-//! compared with their inputs.
+//! transforms in fields Z/pZ, p = r^k + 1, that are computed by these transforms. The results are
+//! compared with the definition, except those of the transforms in rings: these are only inverted
+//! and compared with their inputs.
 
 use rand::RngExt;
 use warpint_arith::field::Field;
