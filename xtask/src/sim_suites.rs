@@ -80,8 +80,8 @@ fn field50(device: &Device) -> Result<()> {
     Ok(())
 }
 
-/// Tests limb-by-limb operations of batches, on numbers held by one lane, by a warp, and by a
-/// block.
+/// Tests limb-by-limb operations of batches, on numbers held by a few lanes, by a whole warp, and
+/// by a whole block.
 fn elementwise(device: &Device) -> Result<()> {
     for (name, case) in warpint_selftest::batches::elementwise::CASES {
         let widths = [3, 132, 1030];

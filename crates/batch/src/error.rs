@@ -106,9 +106,9 @@ pub enum BatchError {
         /// The position of the number with the wrong result, for example `a.txt: line 5`, in the
         /// first operand that has as many numbers as the job has results.
         number: String,
-        /// A description of the error. If the written number differs from the recomputed number, it
-        /// contains the position of the lowest 64-bit limb that differs, and both values of this
-        /// limb.
+        /// A description of the error. If the written number differs from the recomputed number,
+        /// the description contains the position of the lowest 64-bit limb that differs, and both
+        /// values of this limb.
         what: String,
     },
     /// The job ended early. The results so far are kept, and the same request resumes the job.

@@ -68,7 +68,7 @@ pub struct Request {
 }
 
 impl Request {
-    /// Creates a request with default options, which saves its progress every 5 seconds.
+    /// Creates a request with default options. The job saves its progress every 5 seconds.
     #[must_use]
     pub fn new(operation: Operation, operands: Vec<PathBuf>, out: PathBuf) -> Self {
         Self {
@@ -317,9 +317,9 @@ impl Opened<'_> {
     }
 }
 
-/// Returns the checks of the results, and the seed of the random sample. The latter is `None` if no
-/// sample is drawn. If the request contains a seed, this seed is used. Otherwise it is the seed
-/// `earlier` of an earlier run, or a new seed if there is no earlier run.
+/// Returns the checks of the results, and the seed of the random sample. The seed is that of the
+/// request if it contains one, otherwise `earlier`, the seed of an earlier run, or else a new seed.
+/// The returned seed is `None` if no sample is drawn.
 fn checks(
     request: &Request,
     plan: &Plan,

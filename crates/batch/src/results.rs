@@ -19,7 +19,7 @@ enum Content {
     Bytes(Vec<u8>, usize),
 }
 
-/// The form in which results are written, which consists of a format, a width and an element type.
+/// The form in which results are written: a format, a width and an element type.
 #[derive(Debug, Clone, Copy)]
 pub struct Form {
     /// The format of the file.

@@ -84,9 +84,9 @@ const PIECE_NS: f64 = 1e9;
 /// Returns the count of numbers per piece, which is at most `count`. If `wanted` is given, it is
 /// the smaller of `wanted` and `count`.
 ///
-/// Otherwise the count is small enough that a piece takes at most about a second on the CPU, and
-/// that four pieces together fit in [`MEMORY`]. One piece is being read, one waits, one is being
-/// computed, and one is being written.
+/// Otherwise the count is at most [`MOST`], and small enough that a piece takes at most about a
+/// second on the CPU, and that four pieces together fit in [`MEMORY`]. One piece is being read, one
+/// waits, one is being computed, and one is being written.
 ///
 /// # Errors
 /// Returns an error if the memory for the pieces cannot be allocated.

@@ -47,9 +47,9 @@ impl Source {
     /// Inspects an operand: a file, a pipe, standard input (`-`), or a single number (see
     /// [`crate::expression`]). A pipe is read to its end.
     ///
-    /// Text is read once, to count its lines. If no width is given, its widest number determines
-    /// the width. Raw files need a width. If no format is given, the format is determined by the
-    /// extension of the name, or else by the content.
+    /// Text is read once, to count its lines. If no width is given, the widest number of the text
+    /// determines the width. Raw files need a width. If no format is given, the format is
+    /// determined by the extension of the name, or else by the content.
     ///
     /// # Errors
     /// Returns an error if the operand cannot be read, or copied to a temporary file. Also returns
@@ -66,8 +66,8 @@ impl Source {
         Self::look(operand, format, width)
     }
 
-    /// Inspects an operand. Text is read once, to count its lines. If no width is given, its widest
-    /// number determines the width.
+    /// Inspects an operand. Text is read once, to count its lines. If no width is given, the widest
+    /// number of the text determines the width.
     pub(crate) fn look(
         operand: Operand,
         format: Option<Format>,

@@ -47,7 +47,7 @@ pub struct Request {
     /// log2 of the count of numbers in the interval. `None` selects a count whose verification
     /// takes a few seconds; 0 means that no interval is verified.
     pub interval_bits: Option<u32>,
-    /// The start of the interval, which is rounded down to a multiple of the interval's length.
+    /// The start of the interval. It is rounded down to a multiple of the interval's length.
     pub from: u128,
 }
 
@@ -222,8 +222,8 @@ fn first(region: Region, verifier: &dyn Verifier) -> Result<Region, CollatzError
 }
 
 /// Times the verification of regions. Returns `None` if `watch` requested a stop, or if there are
-/// no regions. Before the timing, the region of [`first`] is verified, so that kernels are compiled
-/// and look-ahead vectors are computed.
+/// no regions. Before the timing, the region that [`first`] returns is verified, so that kernels
+/// are compiled and look-ahead vectors are computed.
 fn row(
     set: &Set,
     regions: &[Region],

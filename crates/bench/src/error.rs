@@ -179,7 +179,7 @@ pub enum BenchError {
 }
 
 impl BenchError {
-    /// Returns the kind of the error, which decides the exit code of the program.
+    /// Returns the kind of the error. The kind decides the exit code of the program.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         match self {

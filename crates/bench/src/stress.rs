@@ -33,9 +33,9 @@ pub struct Report {
     pub squarings: u64,
     /// The number of Gerbicz checks.
     pub checks: u64,
-    /// The number of residues that were compared with known residues.
+    /// The number of residues that were compared with those of another program or of the first lap.
     pub residues_compared: u64,
-    /// The number of failed checks plus the number of residues that differed from known residues.
+    /// The number of failed checks plus the number of residues that differed in these comparisons.
     pub mismatches: u64,
     /// The descriptions of the first 100 mismatches, one line each.
     pub failures: Vec<String>,

@@ -10,7 +10,7 @@ use crate::meter::Meter;
 /// The interval between reports that checkpoints still cannot be saved.
 const SAVE_FAILED_EVERY: Duration = Duration::from_secs(600);
 
-/// The display of the progress and events of a test of M_p.
+/// The display of the progress and events of a Mersenne test.
 pub(crate) struct View {
     meter: Meter,
     news: News,

@@ -129,7 +129,7 @@ mod platform {
         Ok(())
     }
 
-    /// Restores the default action of a signal, which ends the process, and raises it.
+    /// Restores the default action of a signal, which ends the process, and raises the signal.
     pub(super) fn end_by(signal: i32) -> ! {
         let _ = emulate_default_handler(signal);
         // Not reached: the system knows all three.

@@ -35,7 +35,7 @@ pub(crate) fn parse_word_range(text: &str) -> Result<RangeInclusive<usize>, Stri
     if range.is_empty() { Err(format!("'{text}' ends before it begins")) } else { Ok(range) }
 }
 
-/// Parses a time interval in seconds, which may have decimals. It must be above 0 and at most a
+/// Parses a time interval in seconds, with or without decimals. It must be above 0 and at most a
 /// day.
 pub(crate) fn parse_seconds(text: &str) -> Result<Duration, String> {
     const DAY: Duration = Duration::from_secs(86_400);

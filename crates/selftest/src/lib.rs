@@ -48,11 +48,11 @@ use sample::Scale;
 /// machine.
 pub const SEED: u64 = 20_261_121;
 
-/// How much of the suites is run: some cases, or all.
+/// How much of the suites is run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Depth {
-    /// On a GPU, some cases of every suite, chosen so that few kernels must be compiled. On the
-    /// CPU, all cases.
+    /// On a GPU, fewer cases or fewer sizes of most suites, so that few kernels must be compiled.
+    /// On the CPU, all cases.
     Quick,
     /// All cases of every suite.
     Thorough,
@@ -167,11 +167,10 @@ pub fn run_seeded(
     run.summary
 }
 
-/// Builds engines for the exponents of the quick cases, and does a few operations of every kind
-/// with each engine. This compiles the kernels in parallel, so that the cases need not compile
-/// them.
+/// Builds engines for the exponents of the quick cases, and lets each engine square, multiply and
+/// add. This compiles the kernels in parallel, so that the cases need not compile them.
 fn builds(family: &'static dyn EngineFamily, scale: Scale, seed: u64) -> Result<(), String> {
-    // From the hundredth on, squarings are not measured, by kernels of their own.
+    // From the hundredth on, most squarings use other kernels, which do not measure round-off.
     const SQUARINGS: u64 = 120;
     let build = |p: u32| {
         let length = sample::shortest_length(family, p)?;

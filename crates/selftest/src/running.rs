@@ -27,8 +27,8 @@ impl<'a> Case<'a> {
 
     fn run(&self) -> CaseReport {
         let begin = Instant::now();
-        // The work shares nothing that a panic could leave half changed but devices and executors, whose
-        // tables stay whole.
+        // Only devices and executors are shared with the work. Their tables stay consistent if it
+        // panics.
         let result = catch_unwind(AssertUnwindSafe(|| (self.work)()));
         let result = result.unwrap_or_else(|_| Err("it panicked: see above".into()));
         let (family, case) = (self.family.clone(), self.case.to_owned());
@@ -65,7 +65,7 @@ impl Running<'_> {
             while let Some((index, case)) =
                 Some(next.fetch_add(1, Ordering::Relaxed)).and_then(|i| Some((i, cases.get(i)?)))
             {
-                // Without a receiver the reports are over: the caller has panicked.
+                // If there is no receiver, the caller has panicked.
                 if reports.send((index, case.run())).is_err() {
                     break;
                 }
@@ -81,7 +81,7 @@ impl Running<'_> {
             let mut early = BTreeMap::new();
             for index in 0..cases.len() {
                 while !early.contains_key(&index) {
-                    // Without a sender a thread has panicked, which the scope passes on.
+                    // If there is no sender, a thread has panicked. The scope passes the panic on.
                     let Ok((index, report)) = received.recv() else { return };
                     early.insert(index, report);
                 }

@@ -28,7 +28,7 @@ pub enum Scale {
     Small,
     /// The amount of work for the CPU.
     Whole,
-    /// The amount of work for a GPU, which includes tests that take too long on a CPU.
+    /// The amount of work for a GPU. It includes tests that take too long on a CPU.
     Large,
     /// The amount of work for the quick cases of a GPU: a few small exponents, which are the same
     /// in all cases, because kernels must be compiled for every length.
@@ -114,8 +114,8 @@ pub fn prime_exponents(
     exponents(family, scale, rng, count, largest)
         .into_iter()
         .map(u64::from)
-        // There is a prime between n and 2n (Chebyshev). Below a random number it may be out of
-        // range, and is then dropped.
+        // A prime between n and 2n always exists (Chebyshev). A prime that is out of the family's
+        // range is dropped.
         .filter_map(|p| (2..=p).rev().find(|&q| primes::is_prime(q)))
         .map(|q| q as u32)
         .filter(|q| family.exponent_range().contains(q))
@@ -180,9 +180,9 @@ pub fn patterns(rng: &mut Random, p: u32, length: usize) -> Vec<(String, Residue
     out
 }
 
-/// Returns the indices of bits at, just below and just above the borders of some words and limbs,
-/// for the exponent p and a transform of `length` words. The indices are ascending, without
-/// duplicates.
+/// Returns indices of bits below p: 1, ⌊p/2⌋, p − 1, and bits at, just below or just above the
+/// borders of some words and limbs, for a transform of `length` words. The indices are ascending,
+/// without duplicates.
 fn boundary_bits(rng: &mut Random, p: u32, length: usize) -> Vec<u32> {
     let mut bits = vec![1, p / 2, p - 1, 63 % p, 64 % p];
     if length > 1 {
@@ -207,7 +207,7 @@ fn extreme_words(rng: &mut Random, p: u32, length: usize) -> Vec<(String, Residu
         return vec![];
     }
     let layout = WordLayout::new(p, length);
-    // 2^(b−1) on one side only: the digit −2^(b−1) + … stays in the balanced range.
+    // A word of b bits contains a digit from −2^(b−1) to 2^(b−1) − 1.
     let half = |j: usize| (1i32 << layout.bits(j)) / 2;
     let signs: Vec<bool> = (0..length).map(|_| rng.random()).collect();
     let digits = |name: &str, digit: &dyn Fn(usize) -> i32| {

@@ -91,8 +91,9 @@ pub fn run_batches(
 }
 
 /// Runs the cases of [`transforms::big`], [`transforms::small`] and [`transforms::prime`] on a
-/// device: `transform-big@cuda:0::convolutions`, `transform-small@cuda:0::rings` and so on.
-/// `filter` and `report` are those of [`run`](crate::run).
+/// device: `transform-big@cuda:0::convolutions`, `transform-small@cuda:0::rings` and so on. With
+/// [`Depth::Quick`], runs only the quick cases of [`transforms::prime`]. `filter` and `report` are
+/// those of [`run`](crate::run).
 pub fn run_transforms(
     device: &Device,
     depth: Depth,

@@ -1,4 +1,5 @@
-//! Test cases that compare engines with GMP. The argument of each case is an engine family.
+//! Test cases that compare engines with GMP. The argument of each case is an engine family. M_p
+//! denotes 2^p − 1.
 
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestCaseError, TestRunner};
@@ -116,7 +117,7 @@ pub fn forced_lengths(family: &'static dyn EngineFamily) -> CaseResult {
     })
 }
 
-/// Tests all limbs of the Lucas–Lehmer residue s_(p−2), from s_0 = 4, for every prime p ≤ 3,000
+/// Tests all limbs of the Lucas–Lehmer residue s_(p−2), from s_0 = 4, for every odd prime p ≤ 3,000
 /// that the family supports.
 pub fn lucas_lehmer_of_small_primes(family: &'static dyn EngineFamily) -> CaseResult {
     for p in small_primes(family, 3_000) {
@@ -125,8 +126,8 @@ pub fn lucas_lehmer_of_small_primes(family: &'static dyn EngineFamily) -> CaseRe
     Ok(())
 }
 
-/// Tests the Lucas–Lehmer residue s_(p−2), from s_0 = 10 and from s_0 = 2/3, for every prime
-/// p ≤ 700 that the family supports.
+/// Tests the Lucas–Lehmer residue s_(p−2), from s_0 = 10 and from s_0 = 2/3, for every odd prime p
+/// ≤ 700 that the family supports.
 pub fn lucas_lehmer_starts(family: &'static dyn EngineFamily) -> CaseResult {
     for p in small_primes(family, 700) {
         lucas_lehmer(family, p, LlStart::Ten)?;
@@ -135,8 +136,8 @@ pub fn lucas_lehmer_starts(family: &'static dyn EngineFamily) -> CaseResult {
     Ok(())
 }
 
-/// Tests all limbs of the PRP residue 3^(M_p − 1) mod M_p for every prime p ≤ 3,000 that the family
-/// supports.
+/// Tests all limbs of the PRP residue 3^(M_p − 1) mod M_p for every odd prime p ≤ 3,000 that the
+/// family supports.
 pub fn prp_of_small_primes(family: &'static dyn EngineFamily) -> CaseResult {
     for p in small_primes(family, 3_000) {
         prp(family, p)?;
@@ -144,7 +145,8 @@ pub fn prp_of_small_primes(family: &'static dyn EngineFamily) -> CaseResult {
     Ok(())
 }
 
-/// Tests the Lucas–Lehmer residue and the PRP residue of M_p for a few random primes p ≤ 40,000.
+/// Tests the Lucas–Lehmer residue and the PRP residue of M_p for a few random odd primes p ≤
+/// 40,000.
 pub fn large_primes(family: &'static dyn EngineFamily) -> CaseResult {
     let (from, to) = family.exponent_range().into_inner();
     drawn(3, &(from..=to.min(LARGEST)), |most| {

@@ -1,7 +1,7 @@
-//! Forges proofs of PRP tests with GMP. A proof consists of the last residue of the test and of
-//! several other residues, its middles. The last residue of a forged proof is the right one times
-//! an element of small order. The middles are chosen so that the equation of the proof holds
-//! nevertheless.
+//! Forges proofs of PRP tests of M_p = 2^p − 1 with GMP. A proof consists of the last residue of
+//! the test and of several other residues, its middles. The last residue of a forged proof is the
+//! right one times an element of small order. The middles are chosen so that the equation of the
+//! proof holds nevertheless.
 //!
 //! A proof for M_p claims that B = A^(2^s) mod M_p, at first with A = 3 and s = p. Each middle
 //! reduces the claim to a claim B' = A'^(2^s') with s' = ⌈s/2⌉ and new values A' and B'. Suppose

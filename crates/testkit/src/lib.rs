@@ -1,4 +1,4 @@
-//! Code for tests only. Compares engines and limb arithmetic with GMP.
+//! Code for tests only. Compares engines and limb arithmetic with GMP. M_p denotes 2^p − 1.
 //!
 //! * [`gmp`]: arithmetic modulo M_p by GMP;
 //! * [`forger`]: forged proofs, which a verification must refuse;

@@ -1,4 +1,4 @@
-//! Runs complete tests of M_p in the same way as the program, but without its files.
+//! Runs complete tests of M_p = 2^p − 1 in the same way as the program, but without its files.
 
 use warpint_arith::primes;
 use warpint_mersenne::checkpoint::CheckpointStore;

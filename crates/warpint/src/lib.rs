@@ -123,7 +123,7 @@
 //! let form = Form { format: Format::Hex, width: squares.width(), item: Item::U32 };
 //! assert_eq!(form.of(&squares)?.into_bytes(&[]), b"9\n19\n0\n");
 //!
-//! // Inverses modulo 7, of which 0 has none.
+//! // Inverses modulo 7; 0 has none.
 //! let request = Request::new(Operation::Inverse, vec![at("a.txt"), "7".into()], at("r.txt"));
 //! let mut problems = vec![];
 //! let job = Job::new(request, Executor::cpu(), &mut |_| {})?;

@@ -86,7 +86,7 @@ pub enum RequestError {
         /// The name of the device.
         device: String,
     },
-    /// The given method does not support a width, or no method of the device supports it.
+    /// The given method does not support the operands, or no method of the device supports them.
     #[error("{} {} of {bits} bits on {device}{}", who(asked.as_ref()), operation.name(), others(possible))]
     Method {
         /// The given method; `None` if no method was given.

@@ -21,7 +21,8 @@ const ON_SIMULATOR: [usize; 2] = [2, 16];
 /// because memory is short.
 ///
 /// # Errors
-/// A method does not support a requested width, or the numbers do not fit in memory.
+/// The device or the method does not support a requested width, no row is left, the numbers do not
+/// fit in memory, or the device failed.
 pub(super) fn on_device(
     args: &Request,
     device: &Device,
@@ -58,8 +59,8 @@ pub(super) fn on_device(
 /// Returns the rows for the CPU.
 ///
 /// # Errors
-/// A method was given, although the CPU has no choice of methods, or the numbers do not fit in
-/// memory.
+/// A method was given, although the CPU has no choice of methods, or the number of bytes of a batch
+/// exceeds 64 bits.
 pub(super) fn on_cpu(args: &Request) -> Result<Vec<Work>, RequestError> {
     if args.method.is_some() {
         return Err(RequestError::MethodOnCpu);
@@ -171,7 +172,8 @@ fn methods(
 /// Returns the count of numbers in a batch: the requested count, or by default the count that fills
 /// `fill` bytes. If the free memory of `room` bytes is too small for the default count, returns a
 /// smaller count and adds the batch to `fewer`. If the free memory is too small for a requested
-/// count, returns an error. If `room` is `None`, as on the CPU, memory does not limit the count.
+/// count, returns an error. If `room` is `None`, as on the CPU, the free memory does not limit the
+/// count.
 fn count(
     args: &Request,
     limbs: usize,

@@ -239,7 +239,8 @@ pub struct Measured {
     pub machine: Machine,
     /// The rows, prime by prime, and for each prime length by length.
     pub rows: Vec<Row>,
-    /// The faster method at each length, for each prime. Empty unless both methods were measured.
+    /// The faster method at each length, for each prime. Empty until [`Bench::finish`] is called,
+    /// and if only one method was measured.
     pub crossovers: Vec<Crossover>,
 }
 

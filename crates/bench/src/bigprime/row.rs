@@ -218,8 +218,8 @@ pub struct Row {
     /// The measurements of the small-primes method; `None` if it was not requested or could not be
     /// measured.
     pub small: Option<Small>,
-    /// The time of a transform by the small-primes method divided by its time by the big-prime
-    /// method. `None` unless both methods were measured.
+    /// The time of a transform by the small-primes method divided by the time of the same transform
+    /// by the big-prime method. `None` unless both methods were measured.
     pub small_over_big: Option<f64>,
     /// The comparisons of outputs that were made.
     pub checked: Checked,

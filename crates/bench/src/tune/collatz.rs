@@ -19,12 +19,12 @@ use crate::BenchError;
 /// this long.
 const GOAL: Duration = Duration::from_secs(1);
 
-/// The number of timings of a size. The shortest time counts. A size that is much slower than the
-/// fastest is timed only once.
+/// The largest number of timings of a size. The shortest time counts. The timings of a size end
+/// early if its time exceeds [`NEAR`] times the time of the fastest size so far.
 const TIMES: usize = 3;
 
-/// A size is timed again only if its time is at most this factor times the time of the fastest
-/// size.
+/// A size is timed again only if its time is at most this factor times the time of the fastest of
+/// the preceding sizes.
 const NEAR: f64 = 1.1;
 
 /// log2 of the largest count of numbers to time.

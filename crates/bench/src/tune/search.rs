@@ -6,10 +6,11 @@
 //!    [`SLOW`] times the best time of all lengths. This phase ends when the share [`SEARCH`] of the
 //!    budget is spent.
 //! 3. In the remaining lengths, variants whose time is at most [`NEAR`] times the fastest time of
-//!    their length are timed again, for longer, the fastest first, until the budget is spent.
+//!    their length are timed again, for longer, the fastest first. This phase ends when the whole
+//!    budget is spent.
 //!
 //! The order depends only on the plans, their times and these rules. The elapsed time only decides
-//! when the search ends. At least one plan is timed, however small the budget is.
+//! when the two phases end. At least one plan is timed, however small the budget is.
 
 use std::time::Duration;
 

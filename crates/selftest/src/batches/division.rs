@@ -9,7 +9,7 @@ use warpint_natural::limbs;
 use super::numbers::{Failure, Numbers, check, check_flags, drawn, product, width};
 use crate::sample::Random;
 
-/// The degree of a root that is a square root: 2.
+/// The degree of a square root: 2.
 const TWO: NonZeroU32 = NonZeroU32::MIN.saturating_add(1);
 
 /// Tests quotients and remainders of a by b, of b by a if the widths differ, of a by a single
@@ -106,9 +106,11 @@ pub(super) fn inverses(rng: &mut Random, a: &Numbers, b: &Numbers) -> Result<(),
     inverses_of(&times(a)?, &times(b)?)
 }
 
-/// Checks each inverse x of a modulo b: a·x ≡ 1 mod b and x < b, or the flag says that a and b have
-/// a common factor. Checks the cofactors x and y: x·a + y·b = gcd(a, b) = g and |x| ≤ b/(2g). If
-/// |x| = b/(2g), x must be positive.
+/// Checks each inverse z of a modulo b: a·z ≡ 1 mod b and z < b. If gcd(a, b) ≠ 1 or b = 0, the
+/// flag must be set and z must be 0.
+///
+/// Checks the cofactors x and y: x·a + y·b = gcd(a, b) = g and |x| ≤ b/(2g). If |x| = b/(2g), x
+/// must be positive. If b = 0, y must be 0, and x must not be negative unless a = 0.
 fn inverses_of(a: &Numbers, b: &Numbers) -> Result<(), Failure> {
     let count = a.count().max(b.count());
     let (inverse, none) = a.batch.mod_inv(&b.batch)?;

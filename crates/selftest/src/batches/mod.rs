@@ -1,8 +1,8 @@
-//! Batches on an executor, compared with slow, obvious implementations. The cases cover every
-//! operation of [`warpint_integer::UintBatch`]. Some operands make carries run through all limbs.
-//! The two operands have equal or different widths, and one of them may be a single number for the
-//! whole batch. Results replace an operand or form a new batch. A device is also compared with the
-//! CPU bit by bit.
+//! Batches on an executor, compared with slow, obvious implementations. The cases cover most
+//! operations of [`warpint_integer::UintBatch`]. Some operands make carries run through all limbs.
+//! Operations on two operands are tested with equal and with different widths, and with a single
+//! number as one operand for the whole batch. Results replace an operand or form a new batch. A
+//! device is also compared with the CPU bit by bit.
 
 mod bits;
 mod division;
@@ -25,7 +25,7 @@ use numbers::{Failure, Numbers};
 /// A case: takes an executor, a seed and sizes; returns a message if it fails.
 pub type Run = fn(&Executor, u64, &Sizes) -> Result<(), String>;
 
-/// The names and functions of all cases.
+/// The names and functions of the cases for the CPU and for devices.
 pub const CASES: &[(&str, Run)] = &[
     ("sums", |executor, seed, sizes| for_all(executor, seed, sizes, sums::all)),
     ("products", |executor, seed, sizes| for_all(executor, seed, sizes, products::all)),
@@ -57,7 +57,7 @@ pub struct Sizes {
     /// The largest total number of limbs of the wider batch of a pair. A batch has from 3 to 200
     /// numbers; three numbers may exceed the total.
     pub limbs: usize,
-    /// The numbers of limbs of factors that every method must multiply.
+    /// The numbers of limbs at which the case `methods` tests every method of multiplication.
     pub methods: Vec<usize>,
     /// For each comparison with the CPU: the number of limbs of the random numbers, and their
     /// count.
@@ -65,17 +65,17 @@ pub struct Sizes {
     /// For each large batch of divisions: the number of limbs of a dividend, the number of limbs of
     /// a divisor, the count of divisions in a round, and the number of rounds.
     pub divisions: Vec<(usize, usize, usize, usize)>,
-    /// The largest number of limbs in the cases that raise numbers to powers.
+    /// The largest number of limbs in the cases `powers` and `moduli`.
     pub widest_power: usize,
     /// For each large batch of powers: the number of limbs of a modulus, and the number of powers.
-    /// On GPUs there are so many powers that a block computes several powers at a time, several
-    /// times in succession.
+    /// With the numbers of [`Self::of_gpus`], a block of a GPU computes several powers at a time,
+    /// several times in succession.
     pub powers: Vec<(usize, usize)>,
 }
 
 impl Sizes {
-    /// Returns the sizes for the CPU: all methods of multiplication, and widths at the limits of
-    /// each method. On a GPU, each kernel for these sizes takes some tenths of a second to compile.
+    /// Returns the sizes for the CPU: equal widths from 1 to 8,192 limbs, and some pairs of unequal
+    /// widths. On a GPU, each kernel for these sizes takes some tenths of a second to compile.
     #[must_use]
     pub fn usual() -> Self {
         let equal = [
@@ -128,8 +128,7 @@ impl Sizes {
         Self { widths, methods, large, divisions, powers: vec![(33, 2_000)], ..Self::usual() }
     }
 
-    /// Returns the sizes for the simulator: one width for each method, because a kernel takes a
-    /// second to compile.
+    /// Returns the sizes for the simulator: few widths, because a kernel takes a second to compile.
     #[must_use]
     pub fn few() -> Self {
         let widths = vec![(3, 3), (33, 33), (320, 320), (4, 66)];
@@ -148,8 +147,7 @@ impl Sizes {
     }
 
     /// Returns the sizes for runs of the simulator that are recorded and replayed under sanitizers:
-    /// numbers of 3 limbs, which one warp processes, numbers of 600 limbs, which several warps
-    /// share, and factors of 5 and of 34 limbs.
+    /// numbers of 3 and of 600 limbs, and factors of 5 and of 34 limbs.
     #[must_use]
     pub fn least() -> Self {
         let widths = vec![(3, 3), (600, 600)];

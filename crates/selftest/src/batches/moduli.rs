@@ -8,10 +8,11 @@ use super::division::{narrow, wide};
 use super::numbers::{Failure, Numbers, check, drawn, product, width};
 use crate::sample::Random;
 
-/// Tests two numbers of b as moduli, each with reduction by division and with Barrett reduction.
-/// Tests remainders of products, of numbers twice as wide as the modulus, and of the numbers of a
-/// if these are at most twice as wide as the modulus. Tests powers, including powers of a fixed
-/// base. Does nothing for numbers of more than 1,024 limbs, for which the oracle is too slow.
+/// Tests two numbers of b, unless they are 0, as moduli, each with reduction by division and with
+/// Barrett reduction. Tests remainders of products, of numbers twice as wide as the modulus, and of
+/// the numbers of a if these are at most twice as wide as the modulus. Tests powers, including
+/// powers of a fixed base. Does nothing for numbers of more than 1,024 limbs, for which the oracle
+/// is too slow.
 pub(super) fn all(rng: &mut Random, a: &Numbers, b: &Numbers) -> Result<(), Failure> {
     const WIDEST: usize = 1024;
     if a.limbs.max(b.limbs) > WIDEST {

@@ -1,4 +1,4 @@
-//! Tests products and squares, their lower halves and their upper halves.
+//! Tests products and squares, their lower and upper halves, and sums a·b + c.
 
 use rand::RngExt;
 use warpint_device::DeviceError;

@@ -29,7 +29,7 @@ pub(super) fn all(rng: &mut Random, a: &Numbers, b: &Numbers) -> Result<(), Fail
         (b, a),
         (a, &b.single(any)?),
         (&a.single(any)?, b),
-        // All ones as the number for all, then one number with itself.
+        // First a single number with all bits 1, then a single number on each side.
         (a, &b.single(0)?),
         (&a.single(any)?, &b.single(any)?),
     ] {

@@ -1,5 +1,5 @@
-//! Tests of the engines for Mersenne numbers, which are machines with numbered registers of
-//! residues: the list of cases, the oracle and the comparisons.
+//! Tests of the engines for Mersenne numbers: the list of cases, the oracle and the comparisons. An
+//! engine is a machine with numbered registers of residues.
 
 pub mod agreement;
 pub mod cases;

@@ -1,10 +1,11 @@
-//! Computes the sequences of Lucas–Lehmer and PRP tests directly on an engine. The functions use no
-//! checks and no checkpoints, which could hide errors of the engine. M_p denotes 2^p − 1.
+//! Computes the sequences of Lucas–Lehmer and PRP tests directly on an engine. The functions use
+//! neither checks nor checkpoints, because these could hide errors of the engine. M_p denotes
+//! 2^p − 1.
 
 use warpint_mersenne::{Engine, EngineError, LlStart, Residue, Shift, Step};
 
 /// Returns the starting value s_0 of a Lucas–Lehmer sequence modulo M_p. Returns `None` if the
-/// start is 2/3 and 3 divides M_p, which holds for even p.
+/// start is 2/3 and p is even, because 3 then divides M_p.
 #[must_use]
 pub fn ll_start(p: u32, start: LlStart) -> Option<Residue> {
     match start {

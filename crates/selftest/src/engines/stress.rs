@@ -36,9 +36,10 @@ pub struct Tally {
     pub squarings: u64,
     /// The number of Gerbicz checks, one for each complete or interrupted lap.
     pub checks: u64,
-    /// The number of laps whose final residue was compared with a known residue.
+    /// The number of laps whose final residue was compared with an expected residue: that of
+    /// another program or of the first lap.
     pub residues: u64,
-    /// The number of errors: failed checks and residues that differed from the known ones.
+    /// The number of errors: failed checks and residues that differed from the expected ones.
     pub mismatches: u64,
 }
 
@@ -51,7 +52,8 @@ pub enum News<'a> {
     Mismatch(String),
 }
 
-/// An engine under stress, and the expected low 64 bits of the residue after a lap, if known.
+/// An engine under stress, and the expected low 64 bits of the residue after a lap. They are `None`
+/// before the first lap if no other program has computed them.
 struct Worker<'a> {
     plan: &'a Plan,
     engine: Box<dyn Engine>,

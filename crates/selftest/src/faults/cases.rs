@@ -97,8 +97,8 @@ fn flips_in_lucas_lehmer(bench: &Bench<'_>) -> Result<String, String> {
     campaign(bench, LL, Target::Residue, 100)
 }
 
-/// Flips bits of the residue of a Lucas–Lehmer test that a second engine verifies. Every flip must
-/// be found.
+/// Flips bits of squarings in a Lucas–Lehmer test while a second engine does the same squarings.
+/// The comparison of the two engines must find every flip.
 fn flips_before_a_second_engine(bench: &Bench<'_>) -> Result<String, String> {
     let right = right(bench, LL)?;
     let last = LL.iterations(bench.exponent.get());
@@ -130,8 +130,8 @@ fn a_stuck_bit(bench: &Bench<'_>) -> Result<String, String> {
     }
 }
 
-/// Sets every product to 0 after some number of products. A final residue of 0 would declare any
-/// Mersenne number prime; the test must end with an error.
+/// Sets every product to 0 after some number of products. A Lucas–Lehmer test with a final residue
+/// of 0 would declare any Mersenne number prime. Each test must end with an error.
 fn a_dead_machine(bench: &Bench<'_>) -> Result<String, String> {
     for kind in [TestKind::Prp, LL] {
         let last = kind.iterations(bench.exponent.get());

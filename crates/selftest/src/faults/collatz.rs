@@ -27,8 +27,8 @@ struct Place<'a> {
 
 type Run = fn(&Place<'_>) -> Result<String, String>;
 
-/// The names and functions of the wrong results that an engine may report, on the CPU or on a
-/// device.
+/// The wrong tallies that an engine may report, on the CPU or on a device: their names, and the
+/// functions that make them.
 const LIES: &[(&str, Lie)] = &[
     ("a_dead_engine", |_, _| Tally::default()),
     ("an_engine_that_returns_zeros", |tally, _| Tally { nodes: tally.nodes, ..Tally::default() }),
@@ -173,8 +173,8 @@ fn lies(place: &Place<'_>, lie: Lie) -> Result<String, String> {
 }
 
 /// Tests that the verification refuses an engine that reports wrong results for half of the nodes.
-/// About 12 nodes are challenged, so the verification accepts such an engine for one seed in 4,096.
-/// Of 20 seeds, at most one may be accepted.
+/// About 12 nodes are challenged, so the verification accepts such an engine for about one seed in
+/// 4,096. In 20 verifications with different seeds, it may be accepted at most once.
 fn half_wrong(place: &Place<'_>) -> Result<String, String> {
     let lie: Lie = |mut tally, _| {
         for answer in tally.answers.iter_mut().filter(|answer| answer.low.count_ones() % 2 == 0) {
@@ -218,8 +218,8 @@ enum How {
     Zeros,
     /// One bit in the part of the memory flips.
     Flips,
-    /// All words after a certain word become equal to this word. [`Faulty::word`] determines the
-    /// index of this word.
+    /// The words from index w on become equal to word w − 1, where w is [`Faulty::word`], or 1 if
+    /// this is 0.
     Stuck,
 }
 
@@ -307,7 +307,7 @@ impl Strike for Faulty {
 }
 
 /// Tests that a fault in one part of the memory is refused by the verification or has no effect on
-/// the result.
+/// the result. Of all repetitions, at least one must be refused.
 fn strikes(place: &Place<'_>, part: Part, how: How) -> Result<String, String> {
     let right = place.right(1, SEED)?;
     let is_small = place.device.is_none_or(|device| device.info().compute_capability == (0, 0));

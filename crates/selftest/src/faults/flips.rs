@@ -24,7 +24,7 @@ use super::starts::{Prepared, Start, prepare};
 use super::wrappers::{Fault, Faulty};
 use crate::sample::{self, Random};
 
-/// The number of verified states from which tests are started.
+/// The largest number of verified states from which tests are started.
 const STARTS: u64 = 8;
 
 /// An upper bound on the probability that [`Campaign::judge`] rejects a sound program because too
@@ -152,8 +152,8 @@ impl Campaign {
     /// its test has ended, so the order of the flips varies.
     ///
     /// First runs a test without a flip from each of up to 8 verified states; [`Tally::sound`]
-    /// counts these tests. These tests take about as long as six complete tests. After that, each
-    /// flip of a residue takes about as long as one and a half complete tests.
+    /// counts these tests. This preparation takes about as long as six complete tests. After that,
+    /// each flip of a residue takes about as long as one and a half complete tests.
     ///
     /// # Errors
     /// A test without a flip failed, or the campaign is impossible. A test with a flip that fails

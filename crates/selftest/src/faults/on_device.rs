@@ -118,7 +118,8 @@ pub(super) type CpuCase = (&'static str, fn() -> Result<String, String>);
 pub struct Sizes {
     /// The count of numbers in a batch, and the number of 32-bit limbs of a number.
     pub batch: (usize, usize),
-    /// The number of flips during each operation and during each transform.
+    /// The number of flips for each operation and for each kind of transform, one in each
+    /// repetition.
     pub flips: u64,
     /// log2 of the number of elements of each transform.
     pub log2: u32,

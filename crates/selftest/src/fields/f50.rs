@@ -148,7 +148,7 @@ fn in_every_field(
 }
 
 /// Returns an error if `found` is not an integer congruent to `integer` modulo the field's prime,
-/// or if its absolute value exceeds `bound`. `what` names the value in the message.
+/// or if |`found`| > `bound`. `what` names the value in the message.
 fn stands_for(
     what: impl Fn() -> String,
     found: f64,

@@ -30,7 +30,7 @@ pub struct Sizes {
     /// elements, and the number of transforms. All outputs are compared with the CPU's.
     pub whole: Vec<(usize, u32, usize)>,
     /// For each long transform: the index of the prime in [`PRIMES`], and log2 of the number of
-    /// elements. Some outputs are compared with the CPU's.
+    /// elements. Some outputs are compared with values that the CPU computes by Horner's rule.
     pub long: Vec<(usize, u32)>,
     /// For each transform over (2^60 + 2^36)^8 + 1, a prime that is not in [`PRIMES`]: log2 of the
     /// number of elements.

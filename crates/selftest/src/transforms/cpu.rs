@@ -47,7 +47,8 @@ fn published_examples(_seed: u64) -> Result<(), String> {
 }
 
 /// Tests transforms of up to 64 elements, and convolutions, against the definition, over all
-/// primes. Also tests the inverse transforms.
+/// [`PRIMES`]. For primes of many digits, the transforms are shorter. Also tests the inverse
+/// transforms.
 fn transforms(seed: u64) -> Result<(), String> {
     PRIMES.into_iter().try_for_each(|form| {
         (0..=6)

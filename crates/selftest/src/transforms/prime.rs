@@ -147,7 +147,8 @@ fn one<const L: usize>(
     planned.compare("its second factor", &second, &y)
 }
 
-/// Returns `count` random elements of a field. Among them are 0, 1, −1, and runs of −1.
+/// Returns `count` random elements of a field. Some are 0, 1 or −1. A long vector also contains
+/// runs of −1.
 fn elements<const L: usize>(field: &PrimeField<L>, count: usize, seed: u64) -> Vec<Residue<L>> {
     let mut rng = random(seed);
     let base = field.from_u64(u64::MAX);

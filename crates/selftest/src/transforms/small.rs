@@ -1,6 +1,7 @@
 //! Tests transforms modulo many primes below 2^50 on a device. Also tests the convolutions and
-//! transforms in fields Z/pZ, p = r^k + 1, which use these transforms. The results are compared
-//! with the definition.
+//! transforms in fields Z/pZ, p = r^k + 1, that are computed by these transforms. The results are
+//! compared with the definition, except those of the transforms in rings: these are only inverted
+//! and compared with their inputs.
 
 use rand::RngExt;
 use warpint_arith::field::Field;
@@ -36,8 +37,9 @@ pub struct Sizes {
     /// For each batch of transforms in a field: the index of the prime r^k + 1 in [`PRIMES`], log2
     /// of the number of points, and the number of vectors.
     pub fields: Vec<(usize, u32, usize)>,
-    /// The number of outputs to compare for each vector. For vectors of more than 2^13 elements, 3
-    /// outputs are compared instead. If a vector has fewer outputs, all of them are compared.
+    /// The number of outputs to compare for each vector. For vectors of more than 2^13 elements of
+    /// a field, 3 outputs are compared instead. If a vector has fewer outputs, all of them are
+    /// compared.
     pub outputs: usize,
 }
 

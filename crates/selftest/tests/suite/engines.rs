@@ -1,4 +1,4 @@
-//! Runs every engine family in every case.
+//! Runs every case for every engine family on the CPU.
 
 use warpint_mersenne::engine::{families_for, fp64::Fp64};
 use warpint_mersenne::{EngineFamily, for_every_family};

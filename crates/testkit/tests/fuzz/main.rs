@@ -1,10 +1,10 @@
-//! Tests malformed input in every file that the program reads, and in every number that a user
-//! enters. The program must not panic, use much more memory than the file has bytes, or change
-//! another file.
+//! Tests malformed files of Mersenne tests (checkpoints, proofs, residues for proofs, results,
+//! timings and lists of assignments), and malformed numbers on a command line. The program must not
+//! panic, use much more memory than the file has bytes, or change another file.
 //!
 //! Each test runs 10,000 cases; `PROPTEST_CASES` sets another number. Tests that write files in
 //! every case run a tenth of this number. Tests whose cases wait for the disk several times run a
-//! hundredth of it.
+//! hundredth of this number.
 #![cfg(test)]
 
 mod checkpoints;

@@ -1,7 +1,8 @@
-//! Compares the device engines with GMP. Their kernels run on the simulator. The tests cover shapes
-//! of every kind at short lengths, and residues whose carries run through all words. A shape is one
-//! of several ways to divide a transform among the threads of a device. Threads run in a random
-//! order. `warpint_selftest` runs these kernels with threads in the order of their indices.
+//! Compares the device engines with GMP. Their kernels run on the simulator. A shape is one of
+//! several ways to divide a transform among the threads of a device. The tests cover shapes of many
+//! kinds at short lengths (the ignored tests cover shapes of every kind), and residues whose
+//! carries run through all words. Threads run in a random order. `warpint_selftest` runs these
+//! kernels with threads in the order of their indices.
 
 use std::collections::BTreeSet;
 

@@ -91,8 +91,8 @@ impl<const L: usize> Pair<L> {
         assert_eq!(self.field.inverse(&x).map(|x| self.integer(&x)), inverse);
     }
 
-    /// Tests sums and products of every pair of numbers, and powers of some. The numbers are
-    /// special values and `count` random ones.
+    /// Tests sums, differences and products of every pair of numbers, and powers and inverses of
+    /// some numbers. The numbers are special values and `count` random ones.
     fn check_all(&self, count: usize, random: &mut Draw) {
         assert_ne!(self.modulus.is_probably_prime(25), IsPrime::No);
         let mut numbers: Vec<Integer> = [-2, -1, 0, 1, 2].map(Integer::from).to_vec();

@@ -18,7 +18,7 @@ use crate::units;
 /// decimal digits takes longer than computing its path.
 const MOST_BITS: u64 = 1 << 18;
 
-/// The least number of bits of the number n for which products are computed on several threads.
+/// Products are computed on several threads if n has at least this number of bits.
 const PARALLEL_FROM: u64 = 1 << 20;
 
 pub(super) fn run(args: &PathArgs) -> anyhow::Result<Exit> {

@@ -1,7 +1,7 @@
-//! Tests the limb-by-limb kernels for batches on a device against slow, obvious implementations. At
-//! certain widths, the kernels change how they divide a number among the lanes of a warp. Widths on
-//! both sides of each such width are tested. The operands include numbers in which a carry runs
-//! through all limbs or starts at a random limb.
+//! Tests the limb-by-limb kernels for batches on a device against slow, obvious implementations.
+//! The kernels divide a number among lanes (threads) in several ways, depending on its width. The
+//! widths to test ([`widths`]) cover all of them. The operands include numbers in which a carry
+//! runs through all limbs or starts at a random limb.
 
 pub(crate) mod oracle;
 
@@ -30,10 +30,9 @@ pub const CASES: &[(&str, Run)] = &[
     ("word_products", word_products),
 ];
 
-/// Returns the widths, in limbs, that all cases try. They cover every number of lanes (threads) per
-/// number. They also cover numbers of one and of several rows, where a row consists of the limbs
-/// that all lanes process at once, and numbers that do and do not fit in the registers of the
-/// lanes.
+/// Returns the widths, in limbs, that all cases try. They cover every number of lanes per number.
+/// They also cover numbers of one and of several rows, where a row consists of the limbs that all
+/// lanes process at once, and numbers that do and do not fit in the registers of the lanes.
 #[must_use]
 pub fn widths() -> Vec<usize> {
     let more = [63, 64, 65, 100, 128, 129, 130, 132, 300, 1000, 1024, 1025, 2051, 2602, 4100];

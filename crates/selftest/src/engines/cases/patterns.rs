@@ -1,4 +1,4 @@
-//! Tests residues in whose products carries run through all words.
+//! Tests the residues of [`sample::patterns`], whose products are hard for an engine.
 
 use warpint_mersenne::{EngineFamily, Residue, Shift, Step};
 

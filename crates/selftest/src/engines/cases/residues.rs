@@ -63,9 +63,9 @@ pub fn prp_residues(
 }
 
 /// Tests the LL and PRP residues of M_p on the engine alone, without the checks of a test, for the
-/// primes p < 2,000 that the family supports, for 4,423 and for 4,441. Of the primes below 2,000,
-/// the simulator tests every 8th, and the quick cases test none. The expected values were computed
-/// with GMP.
+/// odd primes p < 2,000, for 4,423 and for 4,441, as far as the family supports them. Of the primes
+/// below 2,000, every 8th is tested on the simulator, and none in quick cases. The expected values
+/// were computed with GMP.
 pub fn known_residues(
     family: &'static dyn EngineFamily,
     _seed: u64,

@@ -9,7 +9,7 @@ use crate::twin::REGISTERS;
 
 /// Tests that `read` returns the residue x that `write` has written, for random residues and
 /// patterns. If x is written with a shift s and read with a shift t, the result must be x·2^(s−t).
-/// Also tests that squarings of another register do not change the register.
+/// Also tests that squarings of one register do not change another register.
 pub fn round_trips(
     family: &'static dyn EngineFamily,
     seed: u64,

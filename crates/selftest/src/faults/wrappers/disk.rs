@@ -22,7 +22,8 @@ pub fn flip_bit_of_file(path: &Path, bit: u64) -> io::Result<()> {
     file.write_all(&byte)
 }
 
-/// Shortens a file to its first `bytes` bytes, where `bytes` is taken modulo its length.
+/// Shortens a file to its first `bytes` bytes, where `bytes` is taken modulo the length of the
+/// file.
 ///
 /// # Errors
 /// The file cannot be read or written, or is empty.

@@ -55,8 +55,8 @@ pub(crate) fn products_once(executor: &Executor, limbs: usize) {
     squares(&b);
 }
 
-/// Tests sums and products in which a single number is combined with every number of a batch, as
-/// the first and as the second operand.
+/// Tests sums and products in which a single number of `b` limbs is combined with every number of a
+/// batch, of `a` limbs each, as the first and as the second operand.
 pub(crate) fn broadcast(executor: &Executor, a: usize, b: usize) {
     let mut rng = rng((a + 77 * b) as u64);
     let many = patterns::rows(a, &mut rng).concat();

@@ -30,7 +30,8 @@ pub(crate) fn random(executor: &Executor, a: usize, d: usize, count: usize) {
     all(&neighbours(executor, &x, &y), &y);
 }
 
-/// Tests divisions of all numbers by a single divisor, and of a single dividend by all numbers.
+/// Tests divisions of 40 numbers of up to `a` limbs by a single number of `d` limbs, and of the
+/// single number by the 40 numbers.
 pub(crate) fn broadcast(executor: &Executor, a: usize, d: usize) {
     let mut rng = rng((a + 79 * d) as u64);
     let many = Numbers::new(executor, a, &drawn(a, a, 40, &mut rng));

@@ -14,8 +14,8 @@ pub(crate) fn patterns(executor: &Executor, a: usize, b: usize) {
     all(&Numbers::new(executor, a, &x), &Numbers::new(executor, b, &y));
 }
 
-/// Tests the gcd, cofactors and inverses of `count` pairs of numbers of random lengths, then of
-/// `count` pairs with a common factor.
+/// Tests the gcd, cofactors and inverses of `count` pairs of numbers of random lengths, up to `a`
+/// and up to `b` limbs, then of `count` such pairs with a common factor.
 pub(crate) fn random(executor: &Executor, a: usize, b: usize, count: usize) {
     let mut rng = rng((6000 * a + b) as u64);
     let x = Numbers::new(executor, a, &drawn(a, a, count, &mut rng));
@@ -34,8 +34,9 @@ pub(crate) fn random(executor: &Executor, a: usize, b: usize, count: usize) {
     all(&multiples(&x, a), &multiples(&y, b));
 }
 
-/// Tests the gcd, cofactors and inverses of all numbers of a batch with a single second number, and
-/// with a single first number.
+/// Tests the gcd, cofactors and inverses of pairs of a number of up to `a` limbs and a number of
+/// `b` limbs. All pairs share the second number; then, with the numbers of each pair exchanged, the
+/// first number.
 pub(crate) fn broadcast(executor: &Executor, a: usize, b: usize) {
     let mut rng = rng((a + 83 * b) as u64);
     let many = Numbers::new(executor, a, &drawn(a, a, 30, &mut rng));

@@ -12,7 +12,8 @@ mod simulator;
 
 use warpint_integer::Executor;
 
-/// Tests sums and products at every width up to 4,096 bits, with numbers that cause long carries.
+/// Tests sums, products and squares at every width up to 4,096 bits, with numbers that cause long
+/// carries.
 #[test]
 fn every_width_to_4096() {
     let executor = Executor::cpu();
@@ -29,7 +30,8 @@ fn unequal_widths() {
     }
 }
 
-/// Tests sums and products at the widths at which the method changes, and at some larger ones.
+/// Tests sums, products and squares at some widths from 150 to 2,049 limbs, and sums and products
+/// of numbers of unequal widths.
 #[test]
 fn wide() {
     let executor = Executor::cpu();
@@ -41,7 +43,8 @@ fn wide() {
     }
 }
 
-/// Tests sums and products of up to 2^18 bits, and products of the widest factors.
+/// Tests sums, products and squares of numbers of up to 2^18 bits, and products and squares of
+/// numbers of the largest width, 2^20 bits.
 #[test]
 fn very_wide() {
     let executor = Executor::cpu();
@@ -61,7 +64,7 @@ fn broadcast() {
     }
 }
 
-/// Tests divisions at every width up to 4,096 bits, with divisors of the same and of smaller
+/// Tests divisions of numbers of every width up to 4,096 bits, by divisors of the same and of other
 /// widths.
 #[test]
 fn division_at_every_width_to_4096() {

@@ -10,8 +10,8 @@ use super::patterns::{self, drawn, rng};
 
 const BOTH: [Reduction; 2] = [Reduction::Division, Reduction::Barrett];
 
-/// Tests special moduli of up to `limbs` limbs (small numbers, powers of 2^32 and their
-/// neighbours), with operands near multiples of the modulus.
+/// Tests special moduli of up to `limbs` limbs (small numbers, powers of 2^32 and their neighbours,
+/// and others) and random moduli. Some operands are near multiples of the modulus.
 pub(crate) fn corners(executor: &Executor, limbs: usize) {
     let mut rng = rng(700 + limbs as u64);
     let bits = 32 * limbs as u32;
@@ -244,8 +244,9 @@ fn powers(modulus: &Modulus, m: &Integer, rng: &mut proptest::test_runner::TestR
     equal("a_i^e_i mod m", &modulus.pow(&a.batch, &e.batch).unwrap(), limbs, want);
 }
 
-/// Tests remainders and powers of the operands `x`, of `wide` limbs each. There is one operand for
-/// each modulus, or a single operand for all moduli, or a single modulus for all operands.
+/// Tests remainders of the operands `x`, of `wide` limbs each, and powers if the modulus has fewer
+/// than 200 limbs. There is one operand for each modulus, or a single operand for all moduli, or a
+/// single modulus for all operands.
 fn each(modulus: &Modulus, moduli: &[Integer], wide: usize, x: &[u32]) {
     let limbs = modulus.modulus().width().limbs();
     let u = Numbers::new(modulus.modulus().executor(), wide, x);

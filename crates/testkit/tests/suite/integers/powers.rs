@@ -81,8 +81,9 @@ pub(crate) fn modular(executor: &Executor, [a, e, m]: [usize; 3], count: usize) 
     all(&base, &exponent, &Numbers::new(executor, m, &rows_of(m, even).concat()));
 }
 
-/// Tests powers with special exponents of `e` limbs (0, 1, 2, powers of two, all bits 1) and
-/// special moduli of `m` limbs (0, 1, 2, 3, powers of two, all bits 1), and bases of `a` limbs.
+/// Tests powers of special bases of `a` limbs, with special exponents of `e` limbs (among them 0,
+/// 1, 2, a power of two and all bits 1) and special moduli of `m` limbs (among them 0, 1, 2, 3,
+/// powers of two and all bits 1).
 pub(crate) fn chosen(executor: &Executor, [a, e, m]: [usize; 3]) {
     let mut rng = rng((3000 * a + 50 * e + m) as u64);
     let mut bases = patterns::rows(a, &mut rng);

@@ -64,7 +64,7 @@ fn broadcast_on_the_simulator() {
     }
 }
 
-/// Tests divisions in which one, four or all lanes of a warp share a divisor.
+/// Tests divisions in which different numbers of lanes share a divisor.
 #[test]
 fn division_on_the_simulator() {
     let executor = simulator();
@@ -98,7 +98,7 @@ fn long_division_on_the_simulator() {
     division::random(&executor, 1400, 700, 8);
 }
 
-/// Tests greatest common divisors and inverses in which one or all lanes of a warp share a number.
+/// Tests greatest common divisors and inverses in which different numbers of lanes share a number.
 #[test]
 fn divisors_on_the_simulator() {
     let executor = simulator();
@@ -147,8 +147,8 @@ fn more_powers_on_the_simulator() {
     }
 }
 
-/// Tests square roots in which one, some or all lanes of a warp share a number, and square
-/// roots that are computed from the roots of upper halves.
+/// Tests square roots in which different numbers of lanes share a number, and square roots that are
+/// computed from the roots of upper halves.
 #[test]
 fn square_roots_on_the_simulator() {
     let executor = simulator();
