@@ -33,7 +33,7 @@ pub(super) fn tables(device: &Device, seed: u64, sizes: &Sizes) -> Result<(), St
 /// Compares walks on the device with walks on the CPU if numbers have so few words that some
 /// numbers overflow. The host finishes the numbers that overflow.
 pub(super) fn overflows(device: &Device, seed: u64, sizes: &Sizes) -> Result<(), String> {
-    // In steps of 2^8 numbers, about 5 bits below the end of the words.
+    // The sieve has 8 bits. A value overflows from 2^(32·words − 2) on, 5 bits above the numbers.
     for (words, from, bits) in [(1, 1 << 25, 22), (2, 1 << 57, 29), (3, 1 << 89, 29)] {
         let bits = if sizes.small { sizes.bits - 3 } else { bits };
         let region = interval(from, seed, bits).map_err(|e| e.to_string())?;
