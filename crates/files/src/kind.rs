@@ -32,7 +32,7 @@ pub enum ErrorKind {
     /// The host lacks memory, threads or another resource.
     Resources,
     /// No reliable result was obtained: checks failed, the round-off error is too large for every
-    /// transform length, or memory has changed.
+    /// transform length, or data in the program's memory were corrupted.
     Unsound,
     /// The work is complete, but its outcome is one that must not occur: results contradict their
     /// operands.

@@ -66,7 +66,7 @@ impl Gmp {
     pub(super) fn load() -> Option<Self> {
         NAMES.iter().find_map(|name| {
             // SAFETY: loading GMP runs no code that could harm this process.
-            let library = unsafe { Library::new(name) }.ok()?;
+            let library = unsafe { Library::new(*name) }.ok()?;
             Self::of(library)
         })
     }
@@ -157,11 +157,13 @@ impl Batches {
         let modulus_limbs = if work.operation.is_modular() { limbs } else { 0 };
         let (results, rests) =
             (work.operation.result_limbs(limbs), work.operation.remainder_limbs(limbs));
+        // GMP writes whole limbs of 64 bits: those of a product of both factors' whole limbs.
+        let whole = if results == 2 * limbs { 4 * limbs.div_ceil(2) } else { results };
         Some(Self {
             a: Numbers::new(&operands.a, count, limbs),
             b: Numbers::new(&operands.b, count, work.operation.b_limbs(limbs)),
             moduli: Numbers::new(&operands.moduli(work), count, modulus_limbs),
-            out: Numbers::zeros(count, results),
+            out: Numbers::zeros(count, whole),
             rests: Numbers::zeros(count, rests),
             result_limbs: [results, rests],
         })
@@ -284,7 +286,9 @@ impl<'a> Temporaries<'a> {
                 self.limbs.resize(n.max(rest.len()), 0);
                 let (s, r) = (out.as_mut_ptr(), self.limbs.as_mut_ptr());
                 // SAFETY: the top limb of a is not 0; the root has ⌈n/2⌉ limbs, the remainder n.
-                let _ = unsafe { (gmp.square_root)(s, r, a.as_ptr(), n as c_long) };
+                let used = unsafe { (gmp.square_root)(s, r, a.as_ptr(), n as c_long) };
+                // The limbs above the remainder's own have any value.
+                self.limbs[usize::try_from(used).unwrap_or(0)..].fill(0);
                 rest.copy_from_slice(&self.limbs[..rest.len()]);
             }
             Listed::Gcd | Listed::Inverse | Listed::Power => {
@@ -347,7 +351,7 @@ mod tests {
         assert!(gmp.version().contains('.'), "{}", gmp.version());
         for operation in Listed::ALL {
             for limbs in [1, 2, 3, 8, 33] {
-                let operation = Operation::Listed(operation);
+                let operation = Operation::Listed(*operation);
                 let work = Work { operation, limbs, count: 150, method: None };
                 let operands = Operands::draw(7, 150 * limbs, true).unwrap();
                 let mut batches = Batches::new(&work, &operands).unwrap();

@@ -39,7 +39,7 @@ impl Fftw {
     pub(super) fn load() -> Option<Self> {
         NAMES.iter().find_map(|name| {
             // SAFETY: loading FFTW runs no code that could harm this process.
-            let library = unsafe { Library::new(name) }.ok()?;
+            let library = unsafe { Library::new(*name) }.ok()?;
             Self::of(library)
         })
     }

@@ -36,8 +36,9 @@ Examples:
 pub(crate) enum Bench {
     /// Time a squaring mod 2^P − 1 with each engine, beside a floor for comparison.
     ///
-    /// On the CPU the floor is the time of a bare real FFT and its inverse, on one thread, at the
-    /// length of fp64; fp64 with several threads can be faster. On a GPU at least 20000 squarings
+    /// On the CPU the floor is the time of a bare real FFT and its inverse (realfft), on one thread,
+    /// at the length of fp64; fp64 with several threads can be faster. If libfftw3 is installed, the
+    /// same pair is timed by FFTW. On a GPU at least 20000 squarings
     /// of each engine are timed; the engines take turns. On a GPU there are two floors. They are
     /// lower bounds, computed from rates that are measured at the start: memory traffic (two reads
     /// and two writes of the spectrum, at the rate of a copy of about its size) and arithmetic
@@ -53,7 +54,9 @@ pub(crate) enum Bench {
     /// Operands and results stay in the memory of the device. Sums and products allocate nothing
     /// and report no carries. Each row is the median of 9 runs by the device's clock, after a first
     /// run that compiles the kernel. Some results of the first run are computed limb by limb on the
-    /// CPU too; a difference is an error. On the CPU a row is the median of 5 runs. gcd-by-division
+    /// CPU too; a difference is an error. On the CPU a row is the median of 9 runs. If libgmp is
+    /// installed, GMP computes the same operations on as many threads; its runs and those of
+    /// warpint take turns, and its results are compared too. gcd-by-division
     /// is timed in 3 runs by the host's clock, and all its results are compared with those of gcd.
     /// The floor is the time of a copy of as many bytes as are read and written.
     #[command(after_help = super::bench_batch::EXAMPLES)]

@@ -60,8 +60,9 @@ pub(crate) enum Tune {
     ///
     /// Without these measurements, methods are chosen by a formula that was fitted on an NVIDIA H200. At
     /// each width only those methods are timed that may be the fastest, judging by the times known so far.
-    /// A price is stored as soon as it is measured: Ctrl-C loses none, and the same command measures the
-    /// rest. All methods compute the same numbers.
+    /// The time of a method at a width is called its price. Each price is stored as soon as it is
+    /// measured: Ctrl-C loses none, and the same command measures the rest. All methods compute the same
+    /// numbers.
     #[command(
         after_help = "Examples:\n  warpint tune batch\n  warpint tune batch --device cuda:1 --again --json"
     )]

@@ -4,8 +4,9 @@
 //! the larger one repeatedly, as long as both stay at or above 2^(64s). The resulting pair a', b'
 //! is the *half-gcd* of a and b. It satisfies |a' − b'| < 2^(64s). Let (a; b) = M·(a'; b'), where
 //! (a; b) is a column vector. M is a product of matrices (1 q; 0 1) and (1 0; q 1), whose rows are
-//! separated by semicolons. The sequence of subtractions is unique, so the quotients q are those
-//! that the Jacobi symbol requires.
+//! separated by semicolons. The numbers a and b determine the sequence of subtractions, so the
+//! quotients q are the partial quotients of Euclid's algorithm, from which `symbol` computes the
+//! sign of the Jacobi symbol.
 //!
 //! *No step has to be undone* (Möller 2008, *On Schönhage's algorithm and subquadratic integer gcd
 //! computation*, §3 and §5). Let a = 2^(64p)·A + a0 and b = 2^(64p)·B + b0 with a0, b0 < 2^(64p). A
