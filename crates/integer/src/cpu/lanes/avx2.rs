@@ -139,13 +139,18 @@ unsafe impl Lanes for Avx2 {
     }
 
     #[inline(always)]
-    fn shl(self, bits: u64) -> Self {
-        Self(avx2!(_mm256_sllv_epi64(self.0, _mm256_set1_epi64x(bits.cast_signed()))))
+    fn shr(self, bits: u64) -> Self {
+        Self(avx2!(_mm256_srlv_epi64(self.0, _mm256_set1_epi64x(bits.cast_signed()))))
     }
 
     #[inline(always)]
-    fn shr(self, bits: u64) -> Self {
-        Self(avx2!(_mm256_srlv_epi64(self.0, _mm256_set1_epi64x(bits.cast_signed()))))
+    fn shl_each(self, counts: Self) -> Self {
+        Self(avx2!(_mm256_sllv_epi64(self.0, counts.0)))
+    }
+
+    #[inline(always)]
+    fn shr_each(self, counts: Self) -> Self {
+        Self(avx2!(_mm256_srlv_epi64(self.0, counts.0)))
     }
 
     #[inline(always)]

@@ -99,13 +99,18 @@ unsafe impl Lanes for Ifma {
     }
 
     #[inline(always)]
-    fn shl(self, bits: u64) -> Self {
-        Self(avx512!(_mm512_sllv_epi64(self.0, _mm512_set1_epi64(bits.cast_signed()))))
+    fn shr(self, bits: u64) -> Self {
+        Self(avx512!(_mm512_srlv_epi64(self.0, _mm512_set1_epi64(bits.cast_signed()))))
     }
 
     #[inline(always)]
-    fn shr(self, bits: u64) -> Self {
-        Self(avx512!(_mm512_srlv_epi64(self.0, _mm512_set1_epi64(bits.cast_signed()))))
+    fn shl_each(self, counts: Self) -> Self {
+        Self(avx512!(_mm512_sllv_epi64(self.0, counts.0)))
+    }
+
+    #[inline(always)]
+    fn shr_each(self, counts: Self) -> Self {
+        Self(avx512!(_mm512_srlv_epi64(self.0, counts.0)))
     }
 
     #[inline(always)]

@@ -8,7 +8,7 @@
 use warpint_natural::division::Divider;
 
 use super::columns::{add_product, add_square, propagate, reduce};
-use super::rows::{Group, limbs_of, load, store, words_of};
+use super::rows::{Group, PADDING, Words, limbs_of, load, store};
 use super::vector::{Kernel, Lanes, digit, words, words_mut};
 use crate::cpu::{load as to_words, store as to_row};
 
@@ -34,7 +34,7 @@ pub(super) struct Powers<'a, 'r> {
 
 /// The working memory of one core.
 pub(super) struct Space<V> {
-    words: Vec<V>,
+    words: Words<V>,
     modulus: Modulus<V>,
     /// The current power.
     x: Vec<V>,
@@ -42,6 +42,7 @@ pub(super) struct Space<V> {
     table: Vec<V>,
     /// The entry of the table that each lane's exponent selects.
     entry: Vec<V>,
+    /// The columns of a product, and zeros after them.
     columns: Vec<V>,
 }
 
@@ -68,7 +69,7 @@ impl<V: Lanes> Space<V> {
         let l = m.div_ceil(2);
         let square = 2 * n * V::BITS as usize / 64 + 1;
         Self {
-            words: zeros(words_of::<V>(a.max(m))),
+            words: Words::new(proof, a.max(m)),
             modulus: Modulus {
                 m: zeros(n),
                 inverse: V::splat(proof, 0),
@@ -80,7 +81,7 @@ impl<V: Lanes> Space<V> {
             x: zeros(n),
             table: vec![],
             entry: zeros(n),
-            columns: zeros(2 * n),
+            columns: zeros(2 * n + PADDING),
         }
     }
 }
@@ -88,7 +89,7 @@ impl<V: Lanes> Space<V> {
 impl<V: Lanes> Modulus<V> {
     /// Sets the moduli, which are odd.
     #[inline(always)]
-    fn set(&mut self, proof: V::Proof, moduli: &Group, words: &mut [V]) {
+    fn set(&mut self, proof: V::Proof, moduli: &Group, words: &mut Words<V>) {
         let Self { m, inverse, square_of_r, divider, scalars, rows } = self;
         let width = moduli[0].len();
         let [modulus, square, quotient, remainder] = scalars;
@@ -127,7 +128,8 @@ impl<V: Lanes> Kernel<V> for Multiply<'_, V> {
     #[inline(always)]
     fn run(self, proof: V::Proof) {
         let Self { modulus, columns, x, y } = self;
-        let needed = columns.len();
+        let needed = 2 * x.len();
+        let columns = &mut columns[..needed];
         columns.fill(V::splat(proof, 0));
         match y {
             Some(y) => add_product(proof, columns, needed, x, y),

@@ -74,14 +74,18 @@ unsafe impl<const SPLIT: bool> Lanes for Portable<SPLIT> {
         self.with(b, |a, b| a | b)
     }
 
-    #[inline(never)]
-    fn shl(self, bits: u64) -> Self {
-        Self(self.0.map(|a| if bits < 64 { a << bits } else { 0 }))
+    fn shr(self, bits: u64) -> Self {
+        Self(self.0.map(|a| a >> bits))
     }
 
     #[inline(never)]
-    fn shr(self, bits: u64) -> Self {
-        Self(self.0.map(|a| if bits < 64 { a >> bits } else { 0 }))
+    fn shl_each(self, counts: Self) -> Self {
+        self.with(counts, |a, c| if c < 64 { a << c } else { 0 })
+    }
+
+    #[inline(never)]
+    fn shr_each(self, counts: Self) -> Self {
+        self.with(counts, |a, c| if c < 64 { a >> c } else { 0 })
     }
 
     #[inline(never)]

@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 
 use super::columns::{MOST_LIMBS, add_product, add_square, propagate};
-use super::rows::{Group, limbs_of, load, store, words_of};
+use super::rows::{Group, PADDING, Words, limbs_of, load, store};
 use super::vector::{Kernel, Lanes};
 use crate::cpu::{Operand, rows_at_a_time};
 use crate::operation::Part;
@@ -32,8 +32,9 @@ pub(super) fn multiply<V: Lanes>(
 struct Space<V> {
     a: Vec<V>,
     b: Vec<V>,
+    /// The columns of the product, and zeros after them.
     columns: Vec<V>,
-    words: Vec<V>,
+    words: Words<V>,
 }
 
 impl<V: Lanes> Space<V> {
@@ -45,8 +46,8 @@ impl<V: Lanes> Space<V> {
         Self {
             a: zeros(n),
             b: zeros(if b.is_some() { m } else { 0 }),
-            columns: zeros(n + m),
-            words: zeros(words_of::<V>(widest)),
+            columns: zeros(n + m + PADDING),
+            words: Words::new(proof, widest),
         }
     }
 }
@@ -72,7 +73,7 @@ impl<V: Lanes> Kernel<V> for Chunk<'_, V> {
         let Space { a: x, b: y, columns, words } = space;
         let zero = V::splat(proof, 0);
         // Only these columns contribute to the result.
-        let needed = limbs_of::<V>(32 * (from + width)).min(columns.len());
+        let needed = limbs_of::<V>(32 * (from + width)).min(columns.len() - PADDING);
         for (k, out) in out.chunks_mut(V::LANES * width).enumerate() {
             let first = first + V::LANES * k;
             let last = first + out.len() / width - 1;

@@ -13,25 +13,42 @@ pub(super) const fn limbs_of<V: Lanes>(bits: usize) -> usize {
     bits.div_ceil(V::BITS as usize)
 }
 
-/// Returns the number of vectors of working memory that [`load`] and [`store`] need for rows of
-/// `width` limbs of 32 bits.
-pub(super) const fn words_of<V: Lanes>(width: usize) -> usize {
-    width.div_ceil(2).next_multiple_of(V::LANES) + 1
+/// Zeros that [`store`] needs after the limbs.
+pub(super) const PADDING: usize = 2;
+
+/// The number of [`Words::counts`].
+const COUNTS: usize = 128;
+
+/// Working memory for rows.
+pub(super) struct Words<V> {
+    /// Words of 64 bits, and a zero for [`load`].
+    words: Vec<V>,
+    /// Entry c is c in every lane: the counts of shifts, which are faster to load than to make.
+    counts: Box<[V; COUNTS]>,
+}
+
+impl<V: Lanes> Words<V> {
+    /// Allocates memory for rows of up to `width` limbs of 32 bits.
+    pub(super) fn new(proof: V::Proof, width: usize) -> Self {
+        let words = width.div_ceil(2).next_multiple_of(V::LANES) + 1;
+        let counts = Box::new(std::array::from_fn(|c| V::splat(proof, c as u64)));
+        Self { words: vec![V::splat(proof, 0); words], counts }
+    }
 }
 
 /// Sets `limbs` to the factors of the limbs of the numbers in `rows`, whose length is `width`. The
-/// limbs hold the numbers; limbs above them are 0. `words` is working memory of [`words_of`]
-/// vectors.
+/// limbs hold the numbers; limbs above them are 0. `memory` is for rows of this width.
 #[inline(always)]
 pub(super) fn load<V: Lanes>(
     proof: V::Proof,
     rows: &Group,
     width: usize,
-    words: &mut [V],
+    memory: &mut Words<V>,
     limbs: &mut [V],
 ) {
     let zero = V::splat(proof, 0);
-    let words = &mut words[..words_of::<V>(width)];
+    let Words { words, counts } = memory;
+    let words = &mut words[..width.div_ceil(2).next_multiple_of(V::LANES) + 1];
     for (k, to) in words.chunks_exact_mut(V::LANES).enumerate() {
         let first = 2 * V::LANES * k;
         let len = (width - first).min(2 * V::LANES);
@@ -51,12 +68,10 @@ pub(super) fn load<V: Lanes>(
     let (used, above) = limbs.split_at_mut(used);
     let mut bit = 0;
     for limb in used {
-        let (word, shift) = (bit / 64, (bit % 64) as u64);
-        let mut x = words[word].shr(shift);
-        if shift > 64 - u64::from(V::BITS) {
-            x = x.or(words[word + 1].shl(64 - shift));
-        }
-        *limb = digit(proof, x).factor();
+        let (word, shift) = (bit / 64, bit % 64);
+        let low = words[word].shr_each(counts[shift]);
+        let high = words[word + 1].shl_each(counts[64 - shift]);
+        *limb = digit(proof, low.or(high)).factor();
         bit += V::BITS as usize;
     }
     above.fill(zero);
@@ -64,8 +79,8 @@ pub(super) fn load<V: Lanes>(
 
 /// Writes bits 32·`from` to 32·`from` + 32·w − 1 of the numbers with the given limbs to `rows`,
 /// one row of w = `width` limbs of 32 bits per lane. There are at most [`Lanes::LANES`] rows; higher
-/// lanes are ignored. Limbs that do not exist count as 0. `words` is working memory of
-/// [`words_of`] vectors.
+/// lanes are ignored. The limbs include the last stored bit, and [`PADDING`] vectors follow them.
+/// `memory` is for rows of this width.
 #[inline(always)]
 pub(super) fn store<'a, V: Lanes>(
     proof: V::Proof,
@@ -73,25 +88,26 @@ pub(super) fn store<'a, V: Lanes>(
     from: usize,
     rows: impl Iterator<Item = &'a mut [u32]>,
     width: usize,
-    words: &mut [V],
+    memory: &mut Words<V>,
 ) {
-    let zero = V::splat(proof, 0);
-    let words = &mut words[..words_of::<V>(width) - 1];
+    let Words { words, counts } = memory;
+    let words = &mut words[..width.div_ceil(2).next_multiple_of(V::LANES)];
     let beta = V::BITS as usize;
     let (used, above) = words.split_at_mut(width.div_ceil(2));
-    let mut bit = 32 * from;
+    let (mut limb, mut shift) = (32 * from / beta, 32 * from % beta);
     for word in used {
-        let (limb, shift) = (bit / beta, bit % beta);
-        let limb = |i: usize| limbs.get(limb + i).copied().unwrap_or(zero);
-        // The first limb gives β − shift bits, the second β more.
-        let mut x = limb(0).shr(shift as u64).or(limb(1).shl((beta - shift) as u64));
-        if 2 * beta - shift < 64 {
-            x = x.or(limb(2).shl((2 * beta - shift) as u64));
+        // The first limb gives β − shift bits, the second β more. A shift is less than β < 64, so
+        // that no count exceeds 2β < 128.
+        let first = limbs[limb].shr_each(counts[shift % COUNTS]);
+        let second = limbs[limb + 1].shl_each(counts[(beta - shift) % COUNTS]);
+        let third = limbs[limb + 2].shl_each(counts[(2 * beta - shift) % COUNTS]);
+        *word = first.or(second).or(third);
+        (limb, shift) = (limb + 1, shift + 64 - beta);
+        if shift >= beta {
+            (limb, shift) = (limb + 1, shift - beta);
         }
-        *word = x;
-        bit += 64;
     }
-    above.fill(zero);
+    above.fill(V::splat(proof, 0));
     for square in words.chunks_exact_mut(V::LANES) {
         V::transpose(square);
     }

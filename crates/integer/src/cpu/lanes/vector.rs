@@ -69,10 +69,12 @@ pub(super) unsafe trait Lanes: Copy + Send + Sync + 'static {
     fn and(self, b: Self) -> Self;
     /// Returns a OR b, with a = `self`.
     fn or(self, b: Self) -> Self;
-    /// Returns a·2^bits mod 2^64, with a = `self`: 0 if `bits` is 64 or more.
-    fn shl(self, bits: u64) -> Self;
-    /// Returns ⌊a/2^bits⌋ for a = `self` without a sign: 0 if `bits` is 64 or more.
+    /// Returns ⌊a/2^bits⌋ for a = `self` without a sign. `bits` is less than 64.
     fn shr(self, bits: u64) -> Self;
+    /// Returns a·2^c mod 2^64 for a = `self` and the counts c: 0 if c is 64 or more.
+    fn shl_each(self, counts: Self) -> Self;
+    /// Returns ⌊a/2^c⌋ for a = `self` without a sign and the counts c: 0 if c is 64 or more.
+    fn shr_each(self, counts: Self) -> Self;
 
     /// Returns the factor of a limb.
     fn factor(self) -> Self;
