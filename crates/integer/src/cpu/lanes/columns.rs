@@ -14,6 +14,8 @@
 //! * at most 2·2^9·2^50 + 2·2^9·2^51 = 3·2^60 and a carry below 2^12 in size, for β = 51, where low
 //!   parts are at most 2^50 in size and high parts at most 2^51.
 
+#![expect(clippy::needless_range_loop, reason = "indices that several arrays share")]
+
 use super::vector::{Lanes, carry, digit};
 
 /// The largest number of limbs of a factor: see the bounds above.

@@ -97,7 +97,7 @@ unsafe impl<const SPLIT: bool> Lanes for Portable<SPLIT> {
     #[inline(never)]
     fn mad(low: Self, high: Self, a: Self, b: Self) -> (Self, Self) {
         let product = a.with(b, |a, b| (a & MASK).wrapping_mul(b & MASK) & MASK);
-        let above = a.with(b, |a, b| (u128::from(a & MASK) * u128::from(b & MASK) >> 52) as u64);
+        let above = a.with(b, |a, b| ((u128::from(a & MASK) * u128::from(b & MASK)) >> 52) as u64);
         // Columns must not overflow.
         (low.with(product, |a, b| a + b), high.with(above, |a, b| a + b))
     }
