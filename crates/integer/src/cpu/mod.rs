@@ -11,10 +11,13 @@
 //! | `gcd` | common divisors and inverses of a batch's numbers |
 //! | `powers` | roots and powers of a batch's numbers |
 //! | `rows` | operations with several results |
+//! | `lanes` | batches across the lanes of vectors |
 
 mod divide;
 mod elementwise;
 mod gcd;
+#[cfg(any(test, target_arch = "x86_64"))]
+mod lanes;
 mod multiply;
 mod powers;
 mod rows;
@@ -52,6 +55,11 @@ impl<'a> Operand<'a> {
     /// Returns the number of limbs per number.
     fn width(&self) -> usize {
         self.width
+    }
+
+    /// Returns whether every instance uses the same number.
+    fn is_broadcast(&self) -> bool {
+        self.broadcast
     }
 
     /// Returns the limbs of number i.

@@ -3,11 +3,22 @@
 use rayon::prelude::*;
 use warpint_natural::product::Products;
 
+#[cfg(target_arch = "x86_64")]
+use super::lanes::Path;
 use super::{Operand, load, rows_at_a_time, store};
 use crate::operation::Part;
 
 /// Computes out_i ← the limbs of a_i·b_i that `part` selects.
 pub(crate) fn multiply(part: Part, a: Operand, b: Operand, out: &mut [u32]) {
+    #[cfg(target_arch = "x86_64")]
+    if let Some(path) = lanes_for(part, a, b, out) {
+        return path.multiply(part, a, Some(b), out);
+    }
+    multiply_one_by_one(part, a, b, out);
+}
+
+/// Computes [`multiply`] with one product after the other on each core.
+pub(super) fn multiply_one_by_one(part: Part, a: Operand, b: Operand, out: &mut [u32]) {
     let longest = a.width().max(b.width());
     let space = || Space::new(part, a.width(), b.width());
     for_rows(out, part.limbs(a.width(), b.width()).1, space, |space, i, out| {
@@ -25,6 +36,22 @@ pub(crate) fn multiply(part: Part, a: Operand, b: Operand, out: &mut [u32]) {
 
 /// Computes out_i ← the limbs of a_i² that `part` selects.
 pub(crate) fn square(part: Part, a: Operand, out: &mut [u32]) {
+    #[cfg(target_arch = "x86_64")]
+    if let Some(path) = lanes_for(part, a, a, out) {
+        return path.multiply(part, a, None, out);
+    }
+    square_one_by_one(part, a, out);
+}
+
+/// Returns the path across lanes that is the fastest way to these products.
+#[cfg(target_arch = "x86_64")]
+fn lanes_for(part: Part, a: Operand, b: Operand, out: &[u32]) -> Option<Path> {
+    let count = out.len() / part.limbs(a.width(), b.width()).1;
+    Path::for_products(a.width(), b.width(), count)
+}
+
+/// Computes [`square`] with one square after the other on each core.
+pub(super) fn square_one_by_one(part: Part, a: Operand, out: &mut [u32]) {
     let width = a.width();
     let space = || Space::new(part, width, width);
     for_rows(out, part.limbs(width, width).1, space, |space, i, out| {

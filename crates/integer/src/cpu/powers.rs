@@ -7,6 +7,8 @@ use warpint_natural::power::PowMod;
 use warpint_natural::product::Products;
 use warpint_natural::root::{Root, SquareRoot};
 
+#[cfg(target_arch = "x86_64")]
+use super::lanes::Path;
 use super::rows::{Rows, for_rows};
 use super::{Operand, load, rows_at_a_time, store};
 
@@ -80,16 +82,40 @@ impl<T: Default> Space<T> {
 /// Computes x_i ← a_i^e_i mod m_i, with as many limbs as m. Where m_i = 0, x_i is 0 and flags_i
 /// is 1.
 pub(crate) fn pow_mod(a: Operand, e: Operand, m: Operand, x: Rows, flags: &mut [u8]) {
-    let space = || Space::new(a, e, m, PowMod::set);
+    #[cfg(target_arch = "x86_64")]
+    if let Some(path) = Path::for_powers(a.width(), m.width(), flags.len()) {
+        return path.pow_mod([a, e, m], x, flags);
+    }
+    pow_mod_one_by_one(a, e, m, x, flags);
+}
+
+/// Computes [`pow_mod`] with one power after the other on each core.
+pub(super) fn pow_mod_one_by_one(a: Operand, e: Operand, m: Operand, x: Rows, flags: &mut [u8]) {
+    let space = || OneByOne::new([a, e, m]);
     // A power takes as long as many sums.
     let at_a_time = rows_at_a_time(m.width()).div_ceil(16);
     for_rows(flags.len(), at_a_time, [x], [flags], space, |space, i, [x]| {
-        space.load([a, e, m], i, PowMod::set);
-        let Space { a, b: e, result, work, .. } = space;
+        [space.pow([a, e, m], i, x)]
+    });
+}
+
+/// Working memory for powers, one after the other.
+pub(super) struct OneByOne(Space<PowMod>);
+
+impl OneByOne {
+    /// Allocates memory for bases, exponents and moduli as wide as the operands.
+    pub(super) fn new([a, e, m]: [Operand; 3]) -> Self {
+        Self(Space::new(a, e, m, PowMod::set))
+    }
+
+    /// Computes x ← a_i^e_i mod m_i and returns false. Sets x to 0 and returns true if m_i = 0.
+    pub(super) fn pow(&mut self, operands: [Operand; 3], i: usize, x: &mut [u32]) -> bool {
+        self.0.load(operands, i, PowMod::set);
+        let Space { a, b: e, result, work, .. } = &mut self.0;
         work.pow(result, a, e);
         store(x, result);
-        [work.is_zero()]
-    });
+        work.is_zero()
+    }
 }
 
 /// Temporary memory and precomputed data for successive products modulo one number.

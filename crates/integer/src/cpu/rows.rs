@@ -24,17 +24,17 @@ impl<'a> Rows<'a> {
     }
 
     /// Splits off the next row and returns its limbs.
-    fn next(&mut self) -> &'a mut [u32] {
+    pub(super) fn next(&mut self) -> &'a mut [u32] {
         self.split_off(1).limbs
     }
 }
 
 /// The instances that one core processes at a time, with their results and flags.
-struct Task<'a, const N: usize, const F: usize> {
-    first: usize,
-    count: usize,
-    results: [Rows<'a>; N],
-    flags: [&'a mut [u8]; F],
+pub(super) struct Task<'a, const N: usize, const F: usize> {
+    pub(super) first: usize,
+    pub(super) count: usize,
+    pub(super) results: [Rows<'a>; N],
+    pub(super) flags: [&'a mut [u8]; F],
 }
 
 /// Calls `row` for each i < `count`, and stores the flags that `row` returns. The arguments of
@@ -43,10 +43,31 @@ struct Task<'a, const N: usize, const F: usize> {
 pub(super) fn for_rows<S, const N: usize, const F: usize>(
     count: usize,
     at_a_time: usize,
+    results: [Rows; N],
+    flags: [&mut [u8]; F],
+    space: impl Fn() -> S + Sync + Send,
+    row: impl Fn(&mut S, usize, [&mut [u32]; N]) -> [bool; F] + Sync,
+) {
+    for_chunks(count, at_a_time, results, flags, space, |space, mut task| {
+        for j in 0..task.count {
+            let rows = task.results.each_mut().map(Rows::next);
+            let found = row(space, task.first + j, rows);
+            for (flags, found) in task.flags.iter_mut().zip(found) {
+                flags[j] = u8::from(found);
+            }
+        }
+    });
+}
+
+/// Calls `chunk` for all tasks of `at_a_time` consecutive numbers, on all cores. The arguments of
+/// `chunk` are temporary memory made by `space`, and the task.
+pub(super) fn for_chunks<S, const N: usize, const F: usize>(
+    count: usize,
+    at_a_time: usize,
     mut results: [Rows; N],
     mut flags: [&mut [u8]; F],
     space: impl Fn() -> S + Sync + Send,
-    row: impl Fn(&mut S, usize, [&mut [u32]; N]) -> [bool; F] + Sync,
+    chunk: impl Fn(&mut S, Task<N, F>) + Sync + Send,
 ) {
     let tasks: Vec<Task<N, F>> = (0..count)
         .step_by(at_a_time)
@@ -61,13 +82,5 @@ pub(super) fn for_rows<S, const N: usize, const F: usize>(
             Task { first, count, results, flags }
         })
         .collect();
-    tasks.into_par_iter().for_each_init(space, |space, mut task| {
-        for j in 0..task.count {
-            let rows = task.results.each_mut().map(Rows::next);
-            let found = row(space, task.first + j, rows);
-            for (flags, found) in task.flags.iter_mut().zip(found) {
-                flags[j] = u8::from(found);
-            }
-        }
-    });
+    tasks.into_par_iter().for_each_init(space, chunk);
 }

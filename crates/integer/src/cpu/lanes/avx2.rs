@@ -1,0 +1,196 @@
+//! Four lanes with limbs of 51 bits, by fused multiply-adds of FP64 on AVX2.
+//!
+//! The two parts of a product come from two fused multiply-adds (Emmart, Zheng and Weems, *Faster
+//! modular exponentiation using double precision floating point arithmetic on the GPU*, 2018;
+//! here with rounding to nearest). Let 0 ≤ a, b < 2^51 and p = a·b < 2^102. Let C = 3·2^102 and
+//! D = 3·2^51. Numbers of type `f64` between 2^103 and 2^104 are multiples of 2^51, so
+//!
+//! * t = fma(a, b, C) is C + h·2^51 with |p − h·2^51| ≤ 2^50 and 0 ≤ h ≤ 2^51;
+//! * C + D − t = D − h·2^51 is exact: C + D is a multiple of 2^51 below 2^104, and the difference
+//!   is a multiple of 2^51 below 2^103;
+//! * fma(a, b, D − h·2^51) is D + r with r = p − h·2^51: an integer between 2^52 and 2^53, hence
+//!   exact.
+//!
+//! Bit patterns of numbers between two powers of two are in arithmetic progression, so those of t
+//! and D + r exceed h and r by the bit patterns of C and D. Additions of integers sum them up.
+//!
+//! All `unsafe` blocks without a comment of their own call instructions of AVX2 or FMA. Every method
+//! has a vector or a proof as argument, which exist only where the processor has them.
+
+use std::arch::x86_64::*;
+
+use warpint_arith::simd::{Cpu, Level};
+
+use super::vector::{Kernel, Lanes, digit};
+
+const LANES: usize = 4;
+/// The number of bits of a limb.
+const BITS: u32 = 51;
+
+/// D = 3·2^51. Added to an integer below 2^51, it gives a number whose bit pattern is that of D
+/// plus the integer.
+const D: f64 = (3u64 << 51) as f64;
+/// C = 3·2^102.
+const C: f64 = D * D / 3.0;
+
+/// Four words in a register of 256 bits.
+#[derive(Debug, Clone, Copy)]
+#[repr(transparent)]
+pub(super) struct Avx2(__m256i);
+
+/// Proves that this processor has the instructions of [`Level::Avx2`].
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Avx2Proof(());
+
+/// Calls an intrinsic of AVX2 or FMA.
+macro_rules! avx2 {
+    ($call:expr) => {
+        // SAFETY: the processor has the instructions; see the module's documentation.
+        unsafe { $call }
+    };
+}
+
+/// Returns the mask that selects the first `len` of 8 words of 32 bits.
+#[inline(always)]
+fn first(_: Avx2Proof, len: usize) -> __m256i {
+    avx2!(_mm256_cmpgt_epi32(
+        _mm256_set1_epi32(len as i32),
+        _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7)
+    ))
+}
+
+impl Avx2 {
+    #[inline(always)]
+    fn as_f64s(self) -> __m256d {
+        avx2!(_mm256_castsi256_pd(self.0))
+    }
+
+    #[inline(always)]
+    fn from_f64s(x: __m256d) -> Self {
+        Self(avx2!(_mm256_castpd_si256(x)))
+    }
+}
+
+// SAFETY: `__m256i` is 32 bytes without padding, and lane l is word l.
+unsafe impl Lanes for Avx2 {
+    const LANES: usize = LANES;
+    const BITS: u32 = BITS;
+    const SPLIT: bool = false;
+    const LOW_BIAS: u64 = D.to_bits();
+    const HIGH_BIAS: u64 = C.to_bits();
+    const OFFSET: u64 = 1 << 62;
+    type Proof = Avx2Proof;
+
+    fn proof() -> Option<Avx2Proof> {
+        (Cpu::get().level >= Level::Avx2).then_some(Avx2Proof(()))
+    }
+
+    fn enter<K: Kernel<Self>>(proof: Avx2Proof, kernel: K) -> K::Output {
+        #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt")]
+        fn inside<K: Kernel<Avx2>>(proof: Avx2Proof, kernel: K) -> K::Output {
+            kernel.run(proof)
+        }
+        // SAFETY: `proof` proves that the processor has the instructions.
+        unsafe { inside(proof, kernel) }
+    }
+
+    #[inline(always)]
+    fn splat(_: Avx2Proof, x: u64) -> Self {
+        Self(avx2!(_mm256_set1_epi64x(x.cast_signed())))
+    }
+
+    #[inline(always)]
+    unsafe fn load(proof: Avx2Proof, from: *const u32, len: usize) -> Self {
+        debug_assert!(len <= 2 * LANES, "more words than a vector has");
+        if len == 2 * LANES {
+            // SAFETY: the caller's promise, and the proof of the instructions.
+            return Self(unsafe { _mm256_loadu_si256(from.cast()) });
+        }
+        // SAFETY: as above. Words beyond `len` are not read.
+        Self(unsafe { _mm256_maskload_epi32(from.cast(), first(proof, len)) })
+    }
+
+    #[inline(always)]
+    unsafe fn store(self, to: *mut u32, len: usize) {
+        debug_assert!(len <= 2 * LANES, "more words than a vector has");
+        if len == 2 * LANES {
+            // SAFETY: the caller's promise, and the proof of the instructions.
+            unsafe { _mm256_storeu_si256(to.cast(), self.0) }
+        } else {
+            // SAFETY: as above. Words beyond `len` are not written. A vector exists, so the
+            // processor has the instructions.
+            unsafe { _mm256_maskstore_epi32(to.cast(), first(Avx2Proof(()), len), self.0) }
+        }
+    }
+
+    #[inline(always)]
+    fn add(self, b: Self) -> Self {
+        Self(avx2!(_mm256_add_epi64(self.0, b.0)))
+    }
+
+    #[inline(always)]
+    fn and(self, b: Self) -> Self {
+        Self(avx2!(_mm256_and_si256(self.0, b.0)))
+    }
+
+    #[inline(always)]
+    fn or(self, b: Self) -> Self {
+        Self(avx2!(_mm256_or_si256(self.0, b.0)))
+    }
+
+    #[inline(always)]
+    fn shr(self, bits: u64) -> Self {
+        Self(avx2!(_mm256_srlv_epi64(self.0, _mm256_set1_epi64x(bits.cast_signed()))))
+    }
+
+    #[inline(always)]
+    fn shl_each(self, counts: Self) -> Self {
+        Self(avx2!(_mm256_sllv_epi64(self.0, counts.0)))
+    }
+
+    #[inline(always)]
+    fn shr_each(self, counts: Self) -> Self {
+        Self(avx2!(_mm256_srlv_epi64(self.0, counts.0)))
+    }
+
+    #[inline(always)]
+    fn factor(self) -> Self {
+        let d = avx2!(_mm256_set1_pd(D));
+        // The lowest 51 bits of the bit pattern of D are 0.
+        let shifted = self.or(Self::from_f64s(d));
+        Self::from_f64s(avx2!(_mm256_sub_pd(shifted.as_f64s(), d)))
+    }
+
+    #[inline(always)]
+    fn mad(low: Self, high: Self, a: Self, b: Self) -> (Self, Self) {
+        let (a, b) = (a.as_f64s(), b.as_f64s());
+        let (c, c_plus_d) = avx2!((_mm256_set1_pd(C), _mm256_set1_pd(C + D)));
+        let t = avx2!(_mm256_fmadd_pd(a, b, c));
+        let rest = avx2!(_mm256_fmadd_pd(a, b, _mm256_sub_pd(c_plus_d, t)));
+        (low.add(Self::from_f64s(rest)), high.add(Self::from_f64s(t)))
+    }
+
+    #[inline(always)]
+    fn low_product(self, proof: Avx2Proof, b: Self) -> Self {
+        let a = digit(proof, self).factor();
+        let zero = Self::splat(proof, 0);
+        // The lowest 51 bits of the bias are 0.
+        digit(proof, Self::mad(zero, zero, a, b).0).factor()
+    }
+
+    #[inline(always)]
+    fn transpose(square: &mut [Self]) {
+        assert_eq!(square.len(), LANES, "a square of vectors");
+        // Exchanges the off-diagonal blocks of size 1, then 2 lanes.
+        for i in 0..2 {
+            let (a, b) = (square[2 * i].0, square[2 * i + 1].0);
+            square[2 * i].0 = avx2!(_mm256_unpacklo_epi64(a, b));
+            square[2 * i + 1].0 = avx2!(_mm256_unpackhi_epi64(a, b));
+        }
+        for i in 0..2 {
+            let (a, b) = (square[i].0, square[i + 2].0);
+            square[i].0 = avx2!(_mm256_permute2x128_si256::<0x20>(a, b));
+            square[i + 2].0 = avx2!(_mm256_permute2x128_si256::<0x31>(a, b));
+        }
+    }
+}

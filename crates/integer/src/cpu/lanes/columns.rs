@@ -1,0 +1,341 @@
+//! Products of limbs, summed up in columns. Column k holds what belongs to 2^(β·k), where β =
+//! [`Lanes::BITS`]; carries wait until all products are added.
+//!
+//! The unit of work is a block of B limbs of one factor times all limbs of the other. The B limbs
+//! stay in registers, and so do the columns that they currently reach. Each column is read and
+//! written once per block.
+//!
+//! # Bounds
+//! Let n be the number of limbs of the shorter factor, at most [`MOST_LIMBS`] = 2^9. A product adds at
+//! most n low and n high parts to a column. A column of a Montgomery product, which is the sum of
+//! two products and a carry, is
+//!
+//! * at most 4·2^9·2^52 = 2^63 and a carry below 2^12, if parts are below 2^52;
+//! * at most 2·2^9·2^50 + 2·2^9·2^51 = 3·2^60 and a carry below 2^12 in size, for β = 51, where low
+//!   parts are at most 2^50 in size and high parts at most 2^51.
+
+#![expect(clippy::needless_range_loop, reason = "indices that several arrays share")]
+
+use super::vector::{Lanes, carry, digit};
+
+/// The largest number of limbs of a factor: see the bounds above.
+pub(super) const MOST_LIMBS: usize = 1 << 9;
+
+/// Calls `$body` with the constant `$b` equal to `$n`, which is from 1 to [`block`]. Vectors with
+/// small blocks do not compile the larger ones.
+macro_rules! with_block {
+    ($v:ty, $n:expr, $b:ident => $body:expr) => {
+        match $n {
+            1 => {
+                const $b: usize = 1;
+                $body
+            }
+            2 => {
+                const $b: usize = 2;
+                $body
+            }
+            3 => {
+                const $b: usize = 3;
+                $body
+            }
+            5 if <$v>::SPLIT => {
+                const $b: usize = 5;
+                $body
+            }
+            6 if <$v>::SPLIT => {
+                const $b: usize = 6;
+                $body
+            }
+            7 if <$v>::SPLIT => {
+                const $b: usize = 7;
+                $body
+            }
+            8 if <$v>::SPLIT => {
+                const $b: usize = 8;
+                $body
+            }
+            _ => {
+                const $b: usize = 4;
+                $body
+            }
+        }
+    };
+}
+
+/// Repeats `$body` for `$s` = 0, 1 … B − 1 with constant `$s`, for B ≤ 8. The compiler leaves some
+/// loops of this kind rolled, and then keeps the entries of arrays in memory.
+macro_rules! unrolled {
+    ($s:ident < $b:ident => $body:expr) => {
+        unrolled!(@ $s $b $body; 0 1 2 3 4 5 6 7)
+    };
+    (@ $s:ident $b:ident $body:expr; $($i:literal)*) => {
+        $(if $i < $b {
+            #[allow(non_upper_case_globals)]
+            const $s: usize = $i;
+            $body;
+        })*
+    };
+}
+
+/// The largest [`block`] of all vectors.
+const MOST_BLOCK: usize = 8;
+
+/// Returns the largest number B of limbs in a block. Eight limbs, twice eight columns and a limb of
+/// the other factor fit in the 32 registers of AVX-512; four limbs, four columns, two constants and
+/// the steps of a product fit in the 16 registers of AVX2.
+pub(super) const fn block<V: Lanes>() -> usize {
+    if V::SPLIT { MOST_BLOCK } else { 4 }
+}
+
+/// Returns what a column contains too much after `low` low and `high` high parts, mod 2^64.
+const fn bias<V: Lanes>(low: usize, high: usize) -> u64 {
+    let low = V::LOW_BIAS.wrapping_mul(low as u64);
+    low.wrapping_add(V::HIGH_BIAS.wrapping_mul(high as u64))
+}
+
+/// The columns that a block of B limbs reaches from limb i of the other factor on. Entry t belongs
+/// to column i + t. Rows of entries may be rotated: entry t is then at index (t + s) mod B.
+struct Window<V, const B: usize> {
+    /// The columns, without high parts if [`Lanes::SPLIT`] is true. They are corrected in advance
+    /// for the biases of all parts that would come if the other factor had no end.
+    low: [V; B],
+    /// The high parts of column i + t + 1 if [`Lanes::SPLIT`] is true. Otherwise unused.
+    high: [V; B],
+    /// The high parts of column i if [`Lanes::SPLIT`] is true. Otherwise unused.
+    above: V,
+    /// Corrects an empty column in advance for B low and B high parts.
+    empty: V,
+}
+
+impl<V: Lanes, const B: usize> Window<V, B> {
+    /// Makes a window from columns, to which `low(t)` low and `high(t)` high parts will be added.
+    #[inline(always)]
+    fn new(
+        proof: V::Proof,
+        columns: &[V],
+        low: impl Fn(usize) -> usize,
+        high: impl Fn(usize) -> usize,
+    ) -> Self {
+        let zero = V::splat(proof, 0);
+        let mut window = Self {
+            low: [zero; B],
+            high: [zero; B],
+            above: zero,
+            empty: V::splat(proof, bias::<V>(B, B).wrapping_neg()),
+        };
+        let columns = &columns[..B];
+        for t in 0..B {
+            let bias = bias::<V>(low(t), high(t)).wrapping_neg();
+            window.low[t] =
+                if bias == 0 { columns[t] } else { columns[t].add(V::splat(proof, bias)) };
+        }
+        window
+    }
+
+    /// Adds x·y_t to the columns of entry t and the one above. t is less than B − 1 or
+    /// [`Lanes::SPLIT`] is true.
+    #[inline(always)]
+    fn add(&mut self, t: usize, x: V, y: V) {
+        if V::SPLIT {
+            (self.low[t], self.high[t]) = V::mad(self.low[t], self.high[t], x, y);
+        } else {
+            let next = (t + 1) % B;
+            (self.low[t], self.low[next]) = V::mad(self.low[t], self.low[next], x, y);
+        }
+    }
+
+    /// Adds x·(y_0 … y_(B−1)) for the limb x of index i, returns the finished column i, and goes on
+    /// to i + 1. `next` is the content of column i + B so far. Rows are rotated by s before, and by
+    /// s + 1 after the call.
+    #[inline(always)]
+    fn step(&mut self, s: usize, x: V, y: &[V; B], next: V) -> V {
+        for t in 0..B - 1 {
+            self.add((t + s) % B, x, y[t]);
+        }
+        let last = (B - 1 + s) % B;
+        if V::SPLIT {
+            self.add(last, x, y[B - 1]);
+            let done = self.low[s].add(self.above);
+            self.above = self.high[s];
+            (self.low[s], self.high[s]) = (next, self.empty);
+            done
+        } else {
+            let (low, high) = V::mad(self.low[last], self.empty, x, y[B - 1]);
+            self.low[last] = low;
+            let done = self.low[s];
+            self.low[s] = high.add(next);
+            done
+        }
+    }
+
+    /// Adds x·y to the columns, where `columns` begins with column 0 of the window. `columns` has
+    /// at least B entries more than x.
+    #[inline(always)]
+    fn run(mut self, proof: V::Proof, columns: &mut [V], x: &[V], y: &[V; B]) {
+        let columns = &mut columns[..x.len() + B];
+        let (blocks, rest) = x.as_chunks::<B>();
+        for (k, x) in blocks.iter().enumerate() {
+            let columns = &mut columns[B * k..][..2 * B];
+            unrolled!(s < B => columns[s] = self.step(s, x[s], y, columns[s + B]));
+        }
+        for i in x.len() - rest.len()..x.len() {
+            columns[i] = self.step(0, x[i], y, columns[i + B]);
+            for t in 1..B {
+                self.low.swap(t - 1, t);
+                self.high.swap(t - 1, t);
+            }
+        }
+        for (t, top) in columns[x.len()..].iter_mut().enumerate() {
+            // Limbs that do not exist would have added t + 1 low and t high parts.
+            let missing = V::splat(proof, bias::<V>(t + 1, t));
+            *top = match t {
+                _ if !V::SPLIT => self.low[t].add(missing),
+                0 => self.low[0].add(self.above),
+                _ => self.low[t].add(self.high[t - 1]),
+            };
+        }
+    }
+}
+
+/// Adds x·y to the columns, where y is one block. `columns` has at least B entries more than x.
+#[inline(always)]
+fn add_block<V: Lanes, const B: usize>(proof: V::Proof, columns: &mut [V], x: &[V], y: &[V; B]) {
+    Window::new(proof, columns, |t| t + 1, |t| t).run(proof, columns, x, y);
+}
+
+/// Adds x·y to the columns. Columns from `needed` on may lack products. `columns` has at least
+/// `x.len() + y.len()` entries.
+///
+/// Costs at most `x.len()·y.len()` products of limbs. It is faster if x is the longer factor.
+#[inline(always)]
+pub(super) fn add_product<V: Lanes>(
+    proof: V::Proof,
+    columns: &mut [V],
+    needed: usize,
+    x: &[V],
+    y: &[V],
+) {
+    for (k, y) in y.chunks(block::<V>()).enumerate() {
+        let first = block::<V>() * k;
+        let x = &x[..x.len().min(needed.saturating_sub(first))];
+        let columns = &mut columns[first..];
+        with_block!(V, y.len(), B => if let Some(y) = y.first_chunk::<B>() {
+            add_block(proof, columns, x, y);
+        });
+    }
+}
+
+/// Adds x² to the columns, which must be 0. Columns from `needed` on may lack products. `columns`
+/// has 2·`x.len()` entries.
+///
+/// Costs about half of the products of limbs of [`add_product`].
+#[inline(always)]
+pub(super) fn add_square<V: Lanes>(proof: V::Proof, columns: &mut [V], needed: usize, x: &[V]) {
+    let mut from = 0;
+    while from < x.len() && 2 * from < needed {
+        let size = block::<V>().min(x.len() - from);
+        with_block!(V, size, B => {
+            let (y, rest) = x[from..].split_at(B);
+            let rest = &rest[..rest.len().min(needed.saturating_sub(2 * from + B))];
+            if let Some(y) = y.first_chunk::<B>() {
+                let columns = &mut columns[2 * from..];
+                add_pairs(proof, columns, y);
+                add_block(proof, &mut columns[B..], rest, y);
+            }
+        });
+        from += size;
+    }
+    for (pair, &x) in columns.chunks_exact_mut(2).zip(x).take(needed.div_ceil(2)) {
+        // Twice the products of different limbs, and the square.
+        let (low, high) = V::mad(pair[0].add(pair[0]), pair[1].add(pair[1]), x, x);
+        let corrected = |sum: V, bias: u64| {
+            if bias == 0 { sum } else { sum.add(V::splat(proof, bias.wrapping_neg())) }
+        };
+        pair[0] = corrected(low, bias::<V>(1, 0));
+        pair[1] = corrected(high, bias::<V>(0, 1));
+    }
+}
+
+/// Adds the products y_s·y_t of a block with s < t to the columns. `columns` has at least 2B
+/// entries.
+#[inline(always)]
+fn add_pairs<V: Lanes, const B: usize>(proof: V::Proof, columns: &mut [V], y: &[V; B]) {
+    let columns = &mut columns[..2 * B];
+    let zero = V::splat(proof, 0);
+    let mut low = [zero; 2 * MOST_BLOCK];
+    let mut high = [zero; 2 * MOST_BLOCK];
+    unrolled!(s < B => for t in s + 1..B {
+        (low[s + t], high[s + t + 1]) = V::mad(low[s + t], high[s + t + 1], y[s], y[t]);
+    });
+    // The number of pairs with s + t = c, whose low parts belong to column c.
+    let pairs = |c: usize| (0..B).filter(|&s| (s + 1..B).contains(&c.wrapping_sub(s))).count();
+    for c in 1..2 * B - 1 {
+        let bias = bias::<V>(pairs(c), pairs(c - 1)).wrapping_neg();
+        let sum = columns[c].add(low[c].add(high[c]));
+        columns[c] = if bias == 0 { sum } else { sum.add(V::splat(proof, bias)) };
+    }
+}
+
+/// Computes columns ← (columns + q·m)/2^(β·n) in the upper half of `columns`, where m has n limbs
+/// and `columns` 2n entries. q is the number for which the division leaves no remainder.
+/// `inverse` is the factor −m^(−1) mod 2^β in each lane. The lower half is overwritten.
+///
+/// Costs n² products of limbs, and n low products, each of which waits for the one before.
+#[inline(always)]
+pub(super) fn reduce<V: Lanes>(proof: V::Proof, columns: &mut [V], m: &[V], inverse: V) {
+    let mut from = 0;
+    while from < m.len() {
+        let size = block::<V>().min(m.len() - from);
+        with_block!(V, size, B => {
+            reduce_block::<V, B>(proof, &mut columns[from..], m, inverse);
+        });
+        from += size;
+    }
+}
+
+/// Adds q·m to the columns, where q has the B limbs for which the lowest B columns become 0 with
+/// all their carries. Does not write these columns, but adds their carries to the next one.
+#[inline(always)]
+fn reduce_block<V: Lanes, const B: usize>(proof: V::Proof, columns: &mut [V], m: &[V], inverse: V) {
+    let (low_m, high_m) = m.split_at(B);
+    let Some(low_m) = low_m.first_chunk::<B>() else { return };
+    // The lowest columns, and the high parts that go to the next one.
+    let zero = V::splat(proof, 0);
+    let mut low = [zero; MOST_BLOCK + 1];
+    for t in 0..=B {
+        let bias = bias::<V>(if t < B { t + 1 } else { 0 }, t).wrapping_neg();
+        low[t] = if bias == 0 { columns[t] } else { columns[t].add(V::splat(proof, bias)) };
+    }
+    let mut q = [zero; B];
+    unrolled!(t < B => {
+        // The bias that is corrected in advance is a multiple of 2^β.
+        q[t] = low[t].low_product(proof, inverse);
+        for s in 0..B - t {
+            (low[t + s], low[t + s + 1]) = V::mad(low[t + s], low[t + s + 1], low_m[s], q[t]);
+        }
+        low[t + 1] = low[t + 1].add(carry(proof, low[t]));
+    });
+    let columns = &mut columns[B..];
+    columns[0] = low[B];
+    let highs = |t: usize| if t == 0 { 0 } else { B };
+    let mut window = Window::<V, B>::new(proof, columns, |_| B, highs);
+    unrolled!(s < B => for t in B - s..B {
+        window.add(s + t - B, low_m[s], q[t]);
+    });
+    window.run(proof, columns, high_m, &q);
+}
+
+/// Replaces columns by the limbs of Σ columns_k·2^(β·k) mod 2^(β·`columns.len()`).
+#[inline(always)]
+pub(super) fn propagate<V: Lanes>(proof: V::Proof, columns: &mut [V]) {
+    // With an offset, a carry is too large by the offset divided by 2^β.
+    let inflated = V::OFFSET >> V::BITS;
+    let offset = V::splat(proof, V::OFFSET - inflated);
+    let mut carry = V::splat(proof, inflated);
+    for column in columns {
+        let sum = if V::OFFSET == 0 { *column } else { column.add(offset) };
+        let sum = sum.add(carry);
+        carry = sum.shr(u64::from(V::BITS));
+        *column = digit(proof, sum);
+    }
+}

@@ -1,0 +1,157 @@
+//! Eight lanes with limbs of 52 bits, by the integer products of AVX-512 IFMA.
+//!
+//! All `unsafe` blocks without a comment of their own call instructions of AVX-512 F, BW, DQ, VL or
+//! IFMA. Every method has a vector or a proof as argument, which exist only where the processor has
+//! them.
+
+use std::arch::x86_64::*;
+
+use warpint_arith::simd::Cpu;
+
+use super::vector::{Kernel, Lanes};
+
+const LANES: usize = 8;
+/// The shift by the width of a limb.
+const BITS: u32 = 52;
+
+/// Eight words in a register of 512 bits.
+#[derive(Debug, Clone, Copy)]
+#[repr(transparent)]
+pub(super) struct Ifma(__m512i);
+
+/// Proves that this processor has AVX-512 with IFMA.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct IfmaProof(());
+
+/// Calls an intrinsic of AVX-512.
+macro_rules! avx512 {
+    ($call:expr) => {
+        // SAFETY: the processor has the instructions; see the module's documentation.
+        unsafe { $call }
+    };
+}
+
+/// Returns the mask that selects the first `len` of 16 words of 32 bits.
+#[inline(always)]
+fn first(len: usize) -> __mmask16 {
+    ((1u32 << len) - 1) as __mmask16
+}
+
+// SAFETY: `__m512i` is 64 bytes without padding, and lane l is word l.
+unsafe impl Lanes for Ifma {
+    const LANES: usize = LANES;
+    const BITS: u32 = BITS;
+    const SPLIT: bool = true;
+    const LOW_BIAS: u64 = 0;
+    const HIGH_BIAS: u64 = 0;
+    const OFFSET: u64 = 0;
+    type Proof = IfmaProof;
+
+    fn proof() -> Option<IfmaProof> {
+        Cpu::get().ifma.then_some(IfmaProof(()))
+    }
+
+    fn enter<K: Kernel<Self>>(proof: IfmaProof, kernel: K) -> K::Output {
+        #[target_feature(
+            enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma,avx2,fma,bmi1,bmi2,lzcnt"
+        )]
+        fn inside<K: Kernel<Ifma>>(proof: IfmaProof, kernel: K) -> K::Output {
+            kernel.run(proof)
+        }
+        // SAFETY: `proof` proves that the processor has the instructions.
+        unsafe { inside(proof, kernel) }
+    }
+
+    #[inline(always)]
+    fn splat(_: IfmaProof, x: u64) -> Self {
+        Self(avx512!(_mm512_set1_epi64(x.cast_signed())))
+    }
+
+    #[inline(always)]
+    unsafe fn load(_: IfmaProof, from: *const u32, len: usize) -> Self {
+        debug_assert!(len <= 2 * LANES, "more words than a vector has");
+        // SAFETY: the caller's promise, and the proof of the instructions. Words beyond `len` are
+        // not read.
+        Self(unsafe { _mm512_maskz_loadu_epi32(first(len), from.cast()) })
+    }
+
+    #[inline(always)]
+    unsafe fn store(self, to: *mut u32, len: usize) {
+        debug_assert!(len <= 2 * LANES, "more words than a vector has");
+        // SAFETY: the caller's promise, and the proof of the instructions. Words beyond `len` are
+        // not written.
+        unsafe { _mm512_mask_storeu_epi32(to.cast(), first(len), self.0) }
+    }
+
+    #[inline(always)]
+    fn add(self, b: Self) -> Self {
+        Self(avx512!(_mm512_add_epi64(self.0, b.0)))
+    }
+
+    #[inline(always)]
+    fn and(self, b: Self) -> Self {
+        Self(avx512!(_mm512_and_si512(self.0, b.0)))
+    }
+
+    #[inline(always)]
+    fn or(self, b: Self) -> Self {
+        Self(avx512!(_mm512_or_si512(self.0, b.0)))
+    }
+
+    #[inline(always)]
+    fn shr(self, bits: u64) -> Self {
+        Self(avx512!(_mm512_srlv_epi64(self.0, _mm512_set1_epi64(bits.cast_signed()))))
+    }
+
+    #[inline(always)]
+    fn shl_each(self, counts: Self) -> Self {
+        Self(avx512!(_mm512_sllv_epi64(self.0, counts.0)))
+    }
+
+    #[inline(always)]
+    fn shr_each(self, counts: Self) -> Self {
+        Self(avx512!(_mm512_srlv_epi64(self.0, counts.0)))
+    }
+
+    #[inline(always)]
+    fn factor(self) -> Self {
+        self
+    }
+
+    #[inline(always)]
+    fn mad(low: Self, high: Self, a: Self, b: Self) -> (Self, Self) {
+        // The instructions read the lowest 52 bits of a and b.
+        (
+            Self(avx512!(_mm512_madd52lo_epu64(low.0, a.0, b.0))),
+            Self(avx512!(_mm512_madd52hi_epu64(high.0, a.0, b.0))),
+        )
+    }
+
+    #[inline(always)]
+    fn low_product(self, proof: IfmaProof, b: Self) -> Self {
+        Self(avx512!(_mm512_madd52lo_epu64(Self::splat(proof, 0).0, self.0, b.0)))
+    }
+
+    #[inline(always)]
+    fn transpose(square: &mut [Self]) {
+        assert_eq!(square.len(), LANES, "a square of vectors");
+        // Exchanges the off-diagonal blocks of size 1, then 2, then 4 lanes.
+        for i in 0..4 {
+            let (a, b) = (square[2 * i].0, square[2 * i + 1].0);
+            square[2 * i].0 = avx512!(_mm512_unpacklo_epi64(a, b));
+            square[2 * i + 1].0 = avx512!(_mm512_unpackhi_epi64(a, b));
+        }
+        let low = avx512!(_mm512_setr_epi64(0, 1, 8, 9, 4, 5, 12, 13));
+        let high = avx512!(_mm512_setr_epi64(2, 3, 10, 11, 6, 7, 14, 15));
+        for i in [0, 1, 4, 5] {
+            let (a, b) = (square[i].0, square[i + 2].0);
+            square[i].0 = avx512!(_mm512_permutex2var_epi64(a, low, b));
+            square[i + 2].0 = avx512!(_mm512_permutex2var_epi64(a, high, b));
+        }
+        for i in 0..4 {
+            let (a, b) = (square[i].0, square[i + 4].0);
+            square[i].0 = avx512!(_mm512_shuffle_i64x2::<0b01_00_01_00>(a, b));
+            square[i + 4].0 = avx512!(_mm512_shuffle_i64x2::<0b11_10_11_10>(a, b));
+        }
+    }
+}

@@ -1,0 +1,156 @@
+//! Batches across the lanes of vectors: one number a lane, all lanes doing the same.
+//!
+//! | file | subject |
+//! |---|---|
+//! | `vector` | the interface of vectors |
+//! | `ifma`, `avx2`, `portable` | vectors for AVX-512 IFMA, for AVX2, and for tests on any processor |
+//! | `rows` | numbers between rows in memory and limbs in lanes |
+//! | `columns` | products, squares and Montgomery's reduction of limbs in lanes |
+//! | `product` | products and squares of a batch's numbers |
+//! | `montgomery` | powers modulo odd numbers of one group of lanes |
+//! | `power` | powers of a batch's numbers |
+
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+mod columns;
+#[cfg(target_arch = "x86_64")]
+mod ifma;
+mod montgomery;
+#[cfg(test)]
+mod portable;
+mod power;
+mod product;
+mod rows;
+#[cfg(test)]
+mod tests;
+mod vector;
+
+use super::{Operand, Rows};
+use crate::operation::Part;
+use vector::Lanes;
+
+/// The vectors that compute a batch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Path {
+    /// Eight lanes with limbs of 52 bits, by AVX-512 IFMA.
+    #[cfg(target_arch = "x86_64")]
+    Ifma,
+    /// Four lanes with limbs of 51 bits, by FP64 on AVX2.
+    #[cfg(target_arch = "x86_64")]
+    Avx2,
+    /// The operations of [`Path::Ifma`] on any processor.
+    #[cfg(test)]
+    Portable,
+    /// As [`Path::Portable`], but with the blocks of [`Path::Avx2`].
+    #[cfg(test)]
+    PortableSmall,
+}
+
+/// Evaluates `$body` with `$v` as the type of the vectors of a path, and `$proof` as its proof.
+/// Evaluates to `None` if the processor lacks the instructions.
+macro_rules! with_lanes {
+    ($path:expr, $v:ident, $proof:ident => $body:expr) => {{
+        match $path {
+            #[cfg(target_arch = "x86_64")]
+            Path::Ifma => {
+                type $v = ifma::Ifma;
+                $v::proof().map(|$proof| $body)
+            }
+            #[cfg(target_arch = "x86_64")]
+            Path::Avx2 => {
+                type $v = avx2::Avx2;
+                $v::proof().map(|$proof| $body)
+            }
+            #[cfg(test)]
+            Path::Portable => {
+                type $v = portable::Portable<true>;
+                $v::proof().map(|$proof| $body)
+            }
+            #[cfg(test)]
+            Path::PortableSmall => {
+                type $v = portable::Portable<false>;
+                $v::proof().map(|$proof| $body)
+            }
+        }
+    }};
+}
+
+impl Path {
+    /// Returns the fastest path of this processor.
+    #[cfg(target_arch = "x86_64")]
+    fn best() -> Option<Self> {
+        [Self::Ifma, Self::Avx2].into_iter().find(|path| path.exists())
+    }
+
+    /// Returns whether this processor has the instructions.
+    fn exists(self) -> bool {
+        with_lanes!(self, V, _proof => ()).is_some()
+    }
+
+    /// Returns the path that computes `count` products of factors of `a` and `b` limbs of 32 bits
+    /// faster than one product after the other does. Returns `None` if there is none.
+    #[cfg(target_arch = "x86_64")]
+    pub(super) fn for_products(a: usize, b: usize, count: usize) -> Option<Self> {
+        let path = Self::best()?;
+        let widths = path.widths_of_products();
+        let pays = widths.contains(&a) && widths.contains(&b) && count >= path.fewest();
+        pays.then_some(path)
+    }
+
+    /// Returns the fewest numbers for which the lanes are worth their work.
+    #[cfg(target_arch = "x86_64")]
+    fn fewest(self) -> usize {
+        with_lanes!(self, V, _proof => V::LANES / 2).unwrap_or(usize::MAX)
+    }
+
+    /// Returns the widths of factors, in limbs of 32 bits, whose products are faster across lanes.
+    /// Measured on AVX2 by `cargo test --release -p warpint-integer --lib lanes::tests::speed --
+    /// --ignored --nocapture` on an AMD EPYC (Zen 3); estimated for IFMA by counts of instructions.
+    #[cfg(target_arch = "x86_64")]
+    fn widths_of_products(self) -> std::ops::RangeInclusive<usize> {
+        let from = if self == Self::Avx2 { 64 } else { 5 };
+        from..=256
+    }
+
+    /// Computes out_i ← the limbs of a_i·b_i that `part` selects, or of a_i² if b is `None`.
+    ///
+    /// # Panics
+    /// Panics if the processor lacks the instructions of the path.
+    pub(super) fn multiply(self, part: Part, a: Operand, b: Option<Operand>, out: &mut [u32]) {
+        let done = with_lanes!(self, V, proof => product::multiply::<V>(proof, part, a, b, out));
+        assert!(done.is_some(), "a path that the processor lacks");
+    }
+
+    /// Returns the path that computes `count` powers of numbers of `a` limbs of 32 bits modulo numbers
+    /// of `m` limbs faster than one power after the other does. Returns `None` if there is none.
+    #[cfg(target_arch = "x86_64")]
+    pub(super) fn for_powers(a: usize, m: usize, count: usize) -> Option<Self> {
+        let path = Self::best()?;
+        let pays = path.widths_of_powers().contains(&m) && count >= path.fewest();
+        (pays && path.fits(a, m)).then_some(path)
+    }
+
+    /// Returns the widths of moduli, in limbs of 32 bits, for which powers are faster across lanes.
+    /// Measured and estimated as for products.
+    #[cfg(target_arch = "x86_64")]
+    fn widths_of_powers(self) -> std::ops::RangeInclusive<usize> {
+        5..=256
+    }
+
+    /// Returns whether powers of numbers of `a` limbs of 32 bits modulo numbers of `m` limbs can be
+    /// computed: bases may not be wider than residues.
+    fn fits(self, a: usize, m: usize) -> bool {
+        with_lanes!(self, V, _proof => power::fits::<V>(a, m)).unwrap_or(false)
+    }
+
+    /// Computes x_i ← a_i^e_i mod m_i, with as many limbs as m. Where m_i = 0, x_i is 0 and flags_i
+    /// is 1. `operands` are a, e and m.
+    ///
+    /// # Panics
+    /// Panics if the processor lacks the instructions of the path, or if bases are wider than
+    /// residues.
+    pub(super) fn pow_mod(self, operands: [Operand; 3], x: Rows, flags: &mut [u8]) {
+        let done = with_lanes!(self, V, proof => power::pow_mod::<V>(proof, operands, x, flags));
+        assert!(done.is_some(), "a path that the processor lacks");
+    }
+}

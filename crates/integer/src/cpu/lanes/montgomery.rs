@@ -1,0 +1,267 @@
+//! Powers modulo odd numbers, one power a lane (Montgomery 1985; fixed windows: Menezes, van
+//! Oorschot and Vanstone, *Handbook of Applied Cryptography*, algorithm 14.82).
+//!
+//! Let n be the number of limbs for which R = 2^(β·n) ≥ 4m, with β = [`Lanes::BITS`]. Residues modulo
+//! m stay below 2m: for x, y < 2m, a Montgomery product is (x·y + q·m)/R with q < R, hence less than
+//! 4m²/R + m ≤ 2m. No comparison is needed until the end.
+
+use warpint_natural::division::Divider;
+
+use super::columns::{add_product, add_square, propagate, reduce};
+use super::rows::{Group, PADDING, Words, limbs_of, load, store};
+use super::vector::{Kernel, Lanes, digit, words, words_mut};
+use crate::cpu::{load as to_words, store as to_row};
+
+/// The largest width of a window in bits. Wider windows save few products, and their tables leave
+/// the cache.
+const MOST_WINDOW: usize = 6;
+
+/// Returns the number of limbs of residues modulo numbers of `width` limbs of 32 bits.
+pub(super) const fn residue_limbs<V: Lanes>(width: usize) -> usize {
+    limbs_of::<V>(32 * width + 2)
+}
+
+/// The operands of the powers of one group: one row per lane, and as many result rows as lanes are
+/// used. Bases are narrower than R.
+pub(super) struct Powers<'a, 'r> {
+    pub(super) a: Group<'a>,
+    pub(super) e: Group<'a>,
+    pub(super) m: Group<'a>,
+    /// Whether the moduli are those of the last call with the same memory.
+    pub(super) same_moduli: bool,
+    pub(super) out: &'r mut [u32],
+}
+
+/// The working memory of one core.
+pub(super) struct Space<V> {
+    words: Words<V>,
+    modulus: Modulus<V>,
+    /// The current power.
+    x: Vec<V>,
+    /// The powers x^0, x^1 … of the base, in rows of n limbs.
+    table: Vec<V>,
+    /// The entry of the table that each lane's exponent selects.
+    entry: Vec<V>,
+    /// The columns of a product, and zeros after them.
+    columns: Vec<V>,
+}
+
+/// The moduli of the lanes.
+struct Modulus<V> {
+    /// The moduli, as factors.
+    m: Vec<V>,
+    /// −m^(−1) mod 2^β, as a factor.
+    inverse: V,
+    /// R² mod m, as factors.
+    square_of_r: Vec<V>,
+    divider: Divider,
+    /// Memory for one number: the modulus, R², a quotient and a remainder in limbs of 64 bits.
+    scalars: [Vec<u64>; 4],
+    /// The rows of R² mod m.
+    rows: Vec<u32>,
+}
+
+impl<V: Lanes> Space<V> {
+    /// Allocates memory for bases and moduli of `a` and `m` limbs of 32 bits.
+    pub(super) fn new(proof: V::Proof, a: usize, m: usize) -> Self {
+        let zeros = |len: usize| vec![V::splat(proof, 0); len];
+        let n = residue_limbs::<V>(m);
+        let l = m.div_ceil(2);
+        let square = 2 * n * V::BITS as usize / 64 + 1;
+        Self {
+            words: Words::new(proof, a.max(m)),
+            modulus: Modulus {
+                m: zeros(n),
+                inverse: V::splat(proof, 0),
+                square_of_r: zeros(n),
+                divider: Divider::default(),
+                scalars: [l, square, square, l].map(|len| vec![0; len]),
+                rows: vec![0; m * V::LANES],
+            },
+            x: zeros(n),
+            table: vec![],
+            entry: zeros(n),
+            columns: zeros(2 * n + PADDING),
+        }
+    }
+}
+
+impl<V: Lanes> Modulus<V> {
+    /// Sets the moduli, which are odd.
+    #[inline(always)]
+    fn set(&mut self, proof: V::Proof, moduli: &Group, words: &mut Words<V>) {
+        let Self { m, inverse, square_of_r, divider, scalars, rows } = self;
+        let width = moduli[0].len();
+        let [modulus, square, quotient, remainder] = scalars;
+        let inverses = words_mut(std::slice::from_mut(inverse));
+        let lanes = moduli.iter().zip(inverses).zip(rows.chunks_exact_mut(width));
+        for ((row, inverse), remainder_row) in lanes {
+            to_words(modulus, row);
+            *inverse = inverse_of_odd(modulus[0]).wrapping_neg();
+            square.fill(0);
+            let bit = 2 * m.len() * V::BITS as usize;
+            square[bit / 64] = 1 << (bit % 64);
+            divider.set(modulus);
+            divider.div_rem(quotient, remainder, square);
+            to_row(remainder_row, remainder);
+        }
+        *inverse = digit(proof, *inverse).factor();
+        load(proof, moduli, width, words, m);
+        let mut rows = rows.chunks_exact(width);
+        let squares: Group = std::array::from_fn(|_| rows.next().unwrap_or_default());
+        load(proof, &squares, width, words, square_of_r);
+    }
+}
+
+/// A Montgomery product: sets the upper half of `columns` to the limbs of (x·y + q·m)/R, or of
+/// (x² + q·m)/R if y is `None`. One of x and y is below R and the other at most 2m.
+struct Multiply<'a, V> {
+    modulus: &'a Modulus<V>,
+    columns: &'a mut [V],
+    x: &'a [V],
+    y: Option<&'a [V]>,
+}
+
+impl<V: Lanes> Kernel<V> for Multiply<'_, V> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self, proof: V::Proof) {
+        let Self { modulus, columns, x, y } = self;
+        let needed = 2 * x.len();
+        let columns = &mut columns[..needed];
+        columns.fill(V::splat(proof, 0));
+        match y {
+            Some(y) => add_product(proof, columns, needed, x, y),
+            None => add_square(proof, columns, needed, x),
+        }
+        reduce(proof, columns, &modulus.m, modulus.inverse);
+        propagate(proof, &mut columns[x.len()..]);
+    }
+}
+
+/// Returns m^(−1) mod 2^64 for odd m, by Newton's iteration.
+pub(super) fn inverse_of_odd(m: u64) -> u64 {
+    // Five bits are correct, and each step doubles their number.
+    let mut x = m.wrapping_mul(3) ^ 2;
+    for _ in 0..4 {
+        x = x.wrapping_mul(2u64.wrapping_sub(m.wrapping_mul(x)));
+    }
+    x
+}
+
+/// Sets x to the factors of the limbs.
+#[inline(always)]
+fn take<V: Lanes>(x: &mut [V], limbs: &[V]) {
+    for (x, limb) in x.iter_mut().zip(limbs) {
+        *x = limb.factor();
+    }
+}
+
+/// Returns `window` bits of the number with the limbs e, from bit `from` on.
+#[inline(always)]
+fn bits_of(e: &[u32], from: usize, window: usize) -> usize {
+    let limb = |i: usize| u64::from(e.get(i).copied().unwrap_or(0));
+    let both = limb(from / 32 + 1) << 32 | limb(from / 32);
+    (both >> (from % 32)) as usize & ((1 << window) - 1)
+}
+
+/// Returns the bit length of the number with the limbs e.
+fn bit_length(e: &[u32]) -> usize {
+    let top = e.iter().rposition(|&limb| limb != 0);
+    top.map_or(0, |top| 32 * (top + 1) - e[top].leading_zeros() as usize)
+}
+
+/// Returns the width of windows, in bits, that needs the fewest products for exponents of `bits`
+/// bits.
+fn window(bits: usize) -> usize {
+    let products = |w: usize| (1 << w) + bits.div_ceil(w);
+    (1..=MOST_WINDOW).min_by_key(|&w| products(w)).unwrap_or(1)
+}
+
+/// [`Powers`] and their working memory.
+pub(super) struct Task<'a, 'r, V> {
+    pub(super) space: &'r mut Space<V>,
+    pub(super) powers: Powers<'a, 'r>,
+}
+
+impl<V: Lanes> Kernel<V> for Task<'_, '_, V> {
+    type Output = ();
+
+    /// Computes out_l ← a_l^e_l mod m_l for the lanes l. The result may be m_l instead of 0.
+    #[inline(always)]
+    fn run(self, proof: V::Proof) {
+        let Space { words: memory, modulus, x, table, entry, columns } = self.space;
+        let Powers { a, e, m, same_moduli, out } = self.powers;
+        let n = x.len();
+        let width = m[0].len();
+        if !same_moduli {
+            modulus.set(proof, &m, memory);
+        }
+        let modulus = &*modulus;
+        // A call of `enter` keeps the code of a product from being repeated.
+        let multiply = |columns: &mut [V], x: &[V], y: Option<&[V]>| {
+            V::enter(proof, Multiply { modulus, columns, x, y });
+        };
+        let e = &e[..V::LANES];
+        let bits = e.iter().map(|e| bit_length(e)).max().unwrap_or(0);
+        let window = window(bits);
+
+        // The powers 0 to 2^window − 1 of the base in Montgomery form.
+        table.resize(n << window, V::splat(proof, 0));
+        x.fill(V::splat(proof, 0));
+        x[0] = V::splat(proof, 1).factor();
+        for index in 0..1 << window {
+            match index {
+                0 => multiply(columns, &modulus.square_of_r, Some(x)),
+                1 => {
+                    load(proof, &a, a[0].len(), memory, x);
+                    multiply(columns, x, Some(&modulus.square_of_r));
+                }
+                _ if index % 2 == 0 => {
+                    multiply(columns, &table[index / 2 * n..][..n], None);
+                }
+                _ => {
+                    let (below, base) = (&table[(index - 1) * n..][..n], &table[n..2 * n]);
+                    multiply(columns, below, Some(base));
+                }
+            }
+            take(&mut table[index * n..][..n], &columns[n..]);
+        }
+
+        let mut left = bits.next_multiple_of(window);
+        select(entry, table, e, left.saturating_sub(window), window);
+        x.copy_from_slice(entry);
+        left = left.saturating_sub(window);
+        while left > 0 {
+            for _ in 0..window {
+                multiply(columns, x, None);
+                take(x, &columns[n..]);
+            }
+            left -= window;
+            select(entry, table, e, left, window);
+            multiply(columns, x, Some(entry));
+            take(x, &columns[n..]);
+        }
+
+        // x/R: (x + q·m)/R ≤ m.
+        entry.fill(V::splat(proof, 0));
+        entry[0] = V::splat(proof, 1).factor();
+        multiply(columns, x, Some(entry));
+        store(proof, &columns[n..], 0, out.chunks_exact_mut(width), width, memory);
+    }
+}
+
+/// Sets lane l of `entry` to that entry of the table which the bits of e_l from `from` on select.
+#[inline(always)]
+fn select<V: Lanes>(entry: &mut [V], table: &[V], e: &[&[u32]], from: usize, window: usize) {
+    let n = entry.len();
+    let (entry, table) = (words_mut(entry), words(table));
+    for (lane, e) in e.iter().enumerate() {
+        let row = &table[bits_of(e, from, window) * n * V::LANES..][..n * V::LANES];
+        let pairs = entry.chunks_exact_mut(V::LANES).zip(row.chunks_exact(V::LANES));
+        for (to, from) in pairs {
+            to[lane] = from[lane];
+        }
+    }
+}

@@ -1,0 +1,118 @@
+//! The lanes of AVX-512 IFMA on any processor: the oracle of the other vectors.
+//!
+//! Operations are not inlined, since algorithms with unrolled loops would then take minutes to compile.
+
+use super::vector::{Kernel, Lanes};
+
+const LANES: usize = 8;
+const MASK: u64 = (1 << 52) - 1;
+
+/// Eight words. `SPLIT` is as in [`Lanes`].
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[repr(transparent)]
+pub(super) struct Portable<const SPLIT: bool>([u64; LANES]);
+
+impl<const SPLIT: bool> Portable<SPLIT> {
+    fn with(self, b: Self, f: impl Fn(u64, u64) -> u64) -> Self {
+        Self(std::array::from_fn(|l| f(self.0[l], b.0[l])))
+    }
+}
+
+// SAFETY: the type is an array of `LANES` words.
+unsafe impl<const SPLIT: bool> Lanes for Portable<SPLIT> {
+    const LANES: usize = LANES;
+    const BITS: u32 = 52;
+    const SPLIT: bool = SPLIT;
+    const LOW_BIAS: u64 = 0;
+    const HIGH_BIAS: u64 = 0;
+    const OFFSET: u64 = 0;
+    type Proof = ();
+
+    fn proof() -> Option<()> {
+        Some(())
+    }
+
+    fn enter<K: Kernel<Self>>((): (), kernel: K) -> K::Output {
+        kernel.run(())
+    }
+
+    fn splat((): (), x: u64) -> Self {
+        Self([x; LANES])
+    }
+
+    #[inline(never)]
+    unsafe fn load((): (), from: *const u32, len: usize) -> Self {
+        assert!(len <= 2 * LANES, "more words than a vector has");
+        // SAFETY: the caller's promise.
+        let words = unsafe { std::slice::from_raw_parts(from, len) };
+        let word = |i: usize| u64::from(words.get(i).copied().unwrap_or(0));
+        Self(std::array::from_fn(|l| word(2 * l) | word(2 * l + 1) << 32))
+    }
+
+    #[inline(never)]
+    unsafe fn store(self, to: *mut u32, len: usize) {
+        assert!(len <= 2 * LANES, "more words than a vector has");
+        // SAFETY: the caller's promise.
+        let words = unsafe { std::slice::from_raw_parts_mut(to, len) };
+        for (i, word) in words.iter_mut().enumerate() {
+            *word = (self.0[i / 2] >> (32 * (i % 2))) as u32;
+        }
+    }
+
+    #[inline(never)]
+    fn add(self, b: Self) -> Self {
+        self.with(b, u64::wrapping_add)
+    }
+
+    #[inline(never)]
+    fn and(self, b: Self) -> Self {
+        self.with(b, |a, b| a & b)
+    }
+
+    #[inline(never)]
+    fn or(self, b: Self) -> Self {
+        self.with(b, |a, b| a | b)
+    }
+
+    fn shr(self, bits: u64) -> Self {
+        Self(self.0.map(|a| a >> bits))
+    }
+
+    #[inline(never)]
+    fn shl_each(self, counts: Self) -> Self {
+        self.with(counts, |a, c| if c < 64 { a << c } else { 0 })
+    }
+
+    #[inline(never)]
+    fn shr_each(self, counts: Self) -> Self {
+        self.with(counts, |a, c| if c < 64 { a >> c } else { 0 })
+    }
+
+    #[inline(never)]
+    fn factor(self) -> Self {
+        assert!(self.0.iter().all(|&a| a <= MASK), "no limbs: {self:x?}");
+        self
+    }
+
+    #[inline(never)]
+    fn mad(low: Self, high: Self, a: Self, b: Self) -> (Self, Self) {
+        let product = a.with(b, |a, b| (a & MASK).wrapping_mul(b & MASK) & MASK);
+        let above = a.with(b, |a, b| ((u128::from(a & MASK) * u128::from(b & MASK)) >> 52) as u64);
+        // Columns must not overflow.
+        (low.with(product, |a, b| a + b), high.with(above, |a, b| a + b))
+    }
+
+    fn low_product(self, (): (), b: Self) -> Self {
+        Self::mad(Self([0; LANES]), Self([0; LANES]), self, b).0
+    }
+
+    #[inline(never)]
+    fn transpose(square: &mut [Self]) {
+        assert_eq!(square.len(), LANES, "a square of vectors");
+        for i in 0..LANES {
+            for j in 0..i {
+                (square[i].0[j], square[j].0[i]) = (square[j].0[i], square[i].0[j]);
+            }
+        }
+    }
+}

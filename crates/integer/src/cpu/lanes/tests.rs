@@ -1,0 +1,289 @@
+//! Every path of this machine against operations on limbs one by one.
+
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use warpint_natural::limbs;
+
+use super::*;
+use crate::cpu::{limbs_of, store};
+
+const PATHS: &[Path] = &[
+    Path::Portable,
+    Path::PortableSmall,
+    #[cfg(target_arch = "x86_64")]
+    Path::Avx2,
+    #[cfg(target_arch = "x86_64")]
+    Path::Ifma,
+];
+
+fn paths() -> impl Iterator<Item = Path> {
+    PATHS.iter().copied().filter(|path| path.exists())
+}
+
+/// Returns `count` numbers of `width` limbs. The first ones are corners: all ones, zero, one, a
+/// single high bit, ones above zeros, zeros above ones. Half of the others have runs of zeros and
+/// ones.
+fn numbers(rng: &mut ChaCha8Rng, count: usize, width: usize) -> Vec<u32> {
+    let corner = rng.random_range(0..8);
+    let number = |i: usize| {
+        let runs = rng.random();
+        let mut limb = |j: usize| match (i + corner) % 16 {
+            0 => u32::MAX,
+            1 => 0,
+            2 => u32::from(j == 0),
+            3 => u32::from(j + 1 == width) << 31,
+            4 => {
+                if j >= width / 2 {
+                    u32::MAX
+                } else {
+                    0
+                }
+            }
+            5 => {
+                if j < width.div_ceil(2) {
+                    u32::MAX
+                } else {
+                    0
+                }
+            }
+            _ if runs => match rng.random_range(0..4) {
+                0 => u32::MAX,
+                1 => 0,
+                2 => u32::MAX << rng.random_range(0..32),
+                _ => u32::MAX >> rng.random_range(0..32),
+            },
+            _ => rng.random(),
+        };
+        (0..width).map(&mut limb).collect::<Vec<_>>()
+    };
+    (0..count).flat_map(number).collect()
+}
+
+/// Compares products, or squares if `b` is `None`, on all paths with schoolbook products.
+fn check_products(a: &[u32], b: Option<&[u32]>, [n, m]: [usize; 2], count: usize) {
+    let broadcast = |x: &[u32], width| x.len() == width && count > 1;
+    let x = Operand::new(a, n, broadcast(a, n));
+    let y = b.map(|b| Operand::new(b, m, broadcast(b, m)));
+    let products: Vec<Vec<u32>> = (0..count)
+        .map(|i| {
+            let other = y.unwrap_or(x).row(i);
+            let product = limbs::mul(&limbs_of(x.row(i)), &limbs_of(other));
+            let mut out = vec![0; product.len().max(n.div_ceil(2) + m.div_ceil(2)) * 2];
+            let mut wide = product;
+            wide.resize(out.len() / 2, 0);
+            store(&mut out, &wide);
+            out
+        })
+        .collect();
+    for part in [Part::Full, Part::Low, Part::High] {
+        let (from, width) = part.limbs(n, m);
+        let want: Vec<u32> =
+            products.iter().flat_map(|product| product[from..][..width].to_vec()).collect();
+        for path in paths() {
+            let mut out = vec![7; count * width];
+            path.multiply(part, x, y, &mut out);
+            for (i, (got, want)) in out.chunks(width).zip(want.chunks(width)).enumerate() {
+                assert_eq!(
+                    got,
+                    want,
+                    "{path:?}, {part:?}, number {i} of {count}: {:x?} by {:x?}",
+                    x.row(i),
+                    y.map(|y| y.row(i)),
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn squares_are_those_of_schoolbook() {
+    let mut rng = ChaCha8Rng::seed_from_u64(1);
+    for n in (1..=68).chain([79, 80, 81, 96, 127, 128, 129, 255, 256]) {
+        let count = rng.random_range(1..20);
+        let a = numbers(&mut rng, count, n);
+        check_products(&a, None, [n, n], count);
+    }
+}
+
+#[test]
+fn products_are_those_of_schoolbook() {
+    let mut rng = ChaCha8Rng::seed_from_u64(2);
+    for n in (1usize..=68).chain([96, 127, 128, 129, 256]) {
+        for m in [n, 1, n.div_ceil(2), n - n / 5, 2 * n / 3 + 1] {
+            let count = rng.random_range(1..20);
+            let [of_a, of_b] =
+                [(count, 1), (1, count), (count, count)][rng.random_range(0..3)].into();
+            let (a, b) = (numbers(&mut rng, of_a, n), numbers(&mut rng, of_b, m));
+            check_products(&a, Some(&b), [n, m], count);
+        }
+    }
+}
+
+/// All limbs of both factors are as large as possible: columns are as large as they get.
+#[test]
+fn the_largest_products() {
+    for n in [1, 2, 13, 31, 104, 255, 256] {
+        let ones = vec![u32::MAX; 9 * n];
+        check_products(&ones, Some(&ones), [n, n], 9);
+        check_products(&ones, None, [n, n], 9);
+    }
+}
+
+/// Compares powers on all paths with powers limb by limb.
+fn check_powers(numbers: [&[u32]; 3], widths: [usize; 3], count: usize) {
+    let operands: [Operand; 3] = std::array::from_fn(|i| {
+        let (x, width) = (numbers[i], widths[i]);
+        Operand::new(x, width, x.len() == width && count > 1)
+    });
+    let width = widths[2];
+    let want: Vec<(Vec<u32>, u8)> = (0..count)
+        .map(|i| {
+            let [a, e, m] = operands.map(|x| limbs_of(x.row(i)));
+            let power = limbs::pow_mod(&a, &e, &m);
+            let is_zero = power.is_none();
+            let mut power = power.unwrap_or_default();
+            power.resize(width.div_ceil(2), 0);
+            let mut row = vec![0; width];
+            store(&mut row, &power);
+            (row, u8::from(is_zero))
+        })
+        .collect();
+    for path in paths().filter(|path| path.fits(widths[0], width)) {
+        let (mut x, mut flags) = (vec![7; count * width], vec![7; count]);
+        path.pow_mod(operands, Rows::new(&mut x, width), &mut flags);
+        for (i, (row, flag)) in want.iter().enumerate() {
+            let [a, e, m] = operands.map(|x| x.row(i));
+            let got = (&x[i * width..][..width], flags[i]);
+            let place = format!("{path:?}, number {i} of {count}: {a:x?}^{e:x?} mod {m:x?}");
+            assert_eq!(got, (&row[..], *flag), "{place}");
+        }
+    }
+}
+
+#[test]
+fn powers_are_those_limb_by_limb() {
+    let mut rng = ChaCha8Rng::seed_from_u64(3);
+    for n in (1usize..=28).chain([31, 32, 40, 41, 64, 65]) {
+        for (parity, e) in [(true, n.min(6)), (true, 1), (false, n.min(3))] {
+            let count = rng.random_range(1..20);
+            let base = [n, n, n.div_ceil(2)][rng.random_range(0..3)];
+            let widths = [base, e, n];
+            let shared = rng.random_range(0..4);
+            let mut operands: Vec<Vec<u32>> = (0..3)
+                .map(|i| numbers(&mut rng, if i == shared { 1 } else { count }, widths[i]))
+                .collect();
+            if parity {
+                for m in operands[2].chunks_mut(n) {
+                    m[0] |= 1;
+                }
+            }
+            let [a, e, m] = [0, 1, 2].map(|i| &operands[i][..]);
+            check_powers([a, e, m], widths, count);
+        }
+    }
+}
+
+/// Moduli of all ones and just above a power of two, with the largest bases: quotients and residues
+/// are as large as they get.
+#[test]
+fn powers_of_the_largest_numbers() {
+    for n in [1, 2, 3, 8, 13, 20, 26, 52, 53] {
+        let ones = vec![u32::MAX; n];
+        let mut next_to_power = vec![0; n];
+        next_to_power[n - 1] = 1 << 31;
+        next_to_power[0] |= 1;
+        let mut even = ones.clone();
+        even[0] = 0;
+        let moduli = [&ones[..], &next_to_power, &even].concat();
+        let bases = [&ones[..], &ones, &ones].concat();
+        check_powers([&bases, &[u32::MAX, u32::MAX, 5], &moduli], [n, 1, n], 3);
+    }
+}
+
+/// Powers modulo 2^k·o for all k up to 70, of even and odd bases, with long and short exponents.
+#[test]
+fn powers_modulo_even_numbers() {
+    let mut rng = ChaCha8Rng::seed_from_u64(4);
+    for k in 0..=70usize {
+        let mut m = numbers(&mut rng, 8, 5);
+        for m in m.chunks_mut(5) {
+            m[..k / 32].fill(0);
+            m[k / 32] = (m[k / 32] | 1) << (k % 32);
+        }
+        let mut a = numbers(&mut rng, 8, 5);
+        a[20] &= !3;
+        let mut e = numbers(&mut rng, 8, 3);
+        e[..9].copy_from_slice(&[63, 0, 0, 64, 0, 0, 0, 0, 1]);
+        check_powers([&a, &e, &m], [5, 3, 5], 8);
+    }
+}
+
+/// Prints ns per product, square and power, one after the other and across lanes, on one thread.
+#[test]
+#[ignore = "a measurement"]
+fn speed() {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+    pool.install(print_speed);
+}
+
+fn print_speed() {
+    use crate::cpu::multiply::{multiply_one_by_one, square_one_by_one};
+    use crate::cpu::powers::pow_mod_one_by_one;
+
+    let paths: Vec<Path> =
+        paths().filter(|path| !matches!(path, Path::Portable | Path::PortableSmall)).collect();
+    println!("ns a number, one after the other, then by {paths:?}: products, squares, powers");
+    let mut rng = ChaCha8Rng::seed_from_u64(5);
+    for bits in [64usize, 128, 192, 256, 384, 512, 768, 1024, 1536, 2048, 3072, 4096, 6144, 8192] {
+        let n = bits / 32;
+        // Operands and results of a few hundred KiB, in the second cache.
+        let count = ((1usize << 18) / (4 * bits / 8)).next_multiple_of(8);
+        let (a, b) = (numbers(&mut rng, count, n), numbers(&mut rng, count, n));
+        let (x, y) = (Operand::new(&a, n, false), Operand::new(&b, n, false));
+        let mut out = vec![0; 2 * n * count];
+        let mut row = format!("{bits:5}");
+        let mut print = |count: usize, work: &mut dyn FnMut(Option<Path>)| {
+            // The methods take turns.
+            let methods: Vec<_> =
+                [None].into_iter().chain(paths.iter().map(|&p| Some(p))).collect();
+            let mut times = vec![vec![]; methods.len()];
+            let begin = std::time::Instant::now();
+            while times[0].len() < 3 || begin.elapsed().as_millis() < 300 {
+                for (times, &method) in times.iter_mut().zip(&methods) {
+                    let start = std::time::Instant::now();
+                    work(method);
+                    times.push(start.elapsed().as_secs_f64() * 1e9 / count as f64);
+                }
+            }
+            for mut times in times {
+                times.sort_by(f64::total_cmp);
+                row += &format!(" {:10.1}", times[times.len() / 2]);
+            }
+            row += "  ";
+        };
+        print(count, &mut |path| match path {
+            None => multiply_one_by_one(Part::Full, x, y, &mut out),
+            Some(path) => path.multiply(Part::Full, x, Some(y), &mut out),
+        });
+        print(count, &mut |path| match path {
+            None => square_one_by_one(Part::Full, x, &mut out),
+            Some(path) => path.multiply(Part::Full, x, None, &mut out),
+        });
+        let count = 16;
+        let mut m = b[..n * count].to_vec();
+        for m in m.chunks_mut(n) {
+            m[0] |= 1;
+        }
+        let [a, e] = [&a, &b].map(|x| Operand::new(&x[..n * count], n, false));
+        let m = Operand::new(&m, n, false);
+        let mut flags = vec![0; count];
+        print(count, &mut |path| {
+            let x = Rows::new(&mut out[..n * count], n);
+            match path {
+                None => pow_mod_one_by_one(a, e, m, x, &mut flags),
+                Some(path) => path.pow_mod([a, e, m], x, &mut flags),
+            }
+        });
+        println!("{row}");
+    }
+}

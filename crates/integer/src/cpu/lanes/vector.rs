@@ -1,0 +1,139 @@
+//! The interface of vectors whose lanes hold limbs of different numbers.
+
+/// A vector of [`Lanes::LANES`] words of 64 bits. Number l of a group is in lane l of all its
+/// vectors. A number x is the sum of limbs x_j·2^(β·j), where β = [`Lanes::BITS`].
+///
+/// A vector is used in three roles:
+///
+/// * a *limb*: an integer from 0 to 2^β − 1 in each lane;
+/// * a *factor*: a limb in the form that [`Lanes::mad`] multiplies, made by [`Lanes::factor`];
+/// * a *column*: a sum of parts of products that belong to the same power of 2^β. It is a signed
+///   integer of 64 bits, between −2^62 and 2^62 unless a function states another bound. On types
+///   with [`Lanes::OFFSET`] = 0 it is not negative, and below 2^64.
+///
+/// A type that needs special instructions can only be made with a value of [`Lanes::Proof`], which
+/// proves that this processor has them. All methods are `#[inline(always)]`: they are compiled with
+/// the instruction set of the function that calls them, which must be called through
+/// [`Lanes::enter`].
+///
+/// # Safety
+/// A vector must have the size of `LANES` words `u64`, no padding, at least their alignment, and
+/// lane l in word l; every bit pattern must be valid. [`words`] and [`words_mut`] rely on it.
+pub(super) unsafe trait Lanes: Copy + Send + Sync + 'static {
+    /// The number of lanes: a power of two, at most [`MOST_LANES`].
+    const LANES: usize;
+    /// The number β of bits of a limb: at least 32, less than 64.
+    const BITS: u32;
+    /// Whether the low and the high parts of products are added to separate columns. This halves
+    /// the length of a chain of additions that depend on each other.
+    const SPLIT: bool;
+    /// By how much [`Lanes::mad`] adds too much to a column of low parts, mod 2^64: a multiple of
+    /// 2^β, and 0 if [`Lanes::SPLIT`] is true.
+    const LOW_BIAS: u64;
+    /// By how much [`Lanes::mad`] adds too much to a column of high parts, mod 2^64: a multiple of
+    /// 2^β, and 0 if [`Lanes::SPLIT`] is true.
+    const HIGH_BIAS: u64;
+    /// A multiple of 2^β that makes every column positive when it is added to it.
+    const OFFSET: u64;
+    /// A proof that this processor has the instructions.
+    type Proof: Copy + Send + Sync;
+
+    /// Returns the proof that this processor has the instructions. Returns `None` if it lacks them,
+    /// or if `WARPINT_CPU` forbids their use.
+    fn proof() -> Option<Self::Proof>;
+
+    /// Runs a kernel compiled for this type's instructions.
+    fn enter<K: Kernel<Self>>(proof: Self::Proof, kernel: K) -> K::Output;
+
+    /// Returns x in every lane.
+    fn splat(proof: Self::Proof, x: u64) -> Self;
+
+    /// Returns the first `len` words of 32 bits from address `from` on, and zeros after them. The
+    /// lower half of lane 0 comes first. `len` is at most 2·LANES. The address may be any multiple
+    /// of 4.
+    ///
+    /// # Safety
+    /// `from` must be valid for reading `len` words.
+    unsafe fn load(proof: Self::Proof, from: *const u32, len: usize) -> Self;
+
+    /// Writes the first `len` words of 32 bits to the address `to` and the following ones, in the
+    /// order of [`Lanes::load`]. `len` is at most 2·LANES.
+    ///
+    /// # Safety
+    /// `to` must be valid for writing `len` words.
+    unsafe fn store(self, to: *mut u32, len: usize);
+
+    /// Returns a + b mod 2^64, with a = `self`.
+    fn add(self, b: Self) -> Self;
+    /// Returns a AND b, with a = `self`.
+    fn and(self, b: Self) -> Self;
+    /// Returns a OR b, with a = `self`.
+    fn or(self, b: Self) -> Self;
+    /// Returns ⌊a/2^bits⌋ for a = `self` without a sign. `bits` is less than 64.
+    fn shr(self, bits: u64) -> Self;
+    /// Returns a·2^c mod 2^64 for a = `self` and the counts c: 0 if c is 64 or more.
+    fn shl_each(self, counts: Self) -> Self;
+    /// Returns ⌊a/2^c⌋ for a = `self` without a sign and the counts c: 0 if c is 64 or more.
+    fn shr_each(self, counts: Self) -> Self;
+
+    /// Returns the factor of a limb.
+    fn factor(self) -> Self;
+
+    /// Returns (low + r + [`Lanes::LOW_BIAS`], high + h + [`Lanes::HIGH_BIAS`]) mod 2^64 for
+    /// factors a and b, with integers r and h for which a·b = r + h·2^β. If [`Lanes::OFFSET`] is 0,
+    /// 0 ≤ r < 2^β and 0 ≤ h < 2^β. Otherwise −2^(β−1) ≤ r ≤ 2^(β−1) and 0 ≤ h ≤ 2^β.
+    fn mad(low: Self, high: Self, a: Self, b: Self) -> (Self, Self);
+
+    /// Returns the factor of the limb x·b mod 2^β, where x = `self` is a column and b a factor.
+    fn low_product(self, proof: Self::Proof, b: Self) -> Self;
+
+    /// Transposes a matrix of L = LANES vectors: exchanges lane i of entry j and lane j of entry i.
+    ///
+    /// # Panics
+    /// Panics if `square` does not have L entries.
+    fn transpose(square: &mut [Self]);
+}
+
+/// The largest number of lanes of a vector.
+pub(super) const MOST_LANES: usize = 8;
+
+/// A computation with vectors of type `V`. [`Kernel::run`] and all generic functions that it calls
+/// must be `#[inline(always)]`, so that they are compiled with the instruction set of `V`.
+pub(super) trait Kernel<V: Lanes> {
+    /// The result of the computation.
+    type Output;
+
+    /// Executes the computation. [`Lanes::enter`] calls this method.
+    fn run(self, proof: V::Proof) -> Self::Output;
+}
+
+/// Returns the words of vectors: word LANES·j + l is lane l of vector j.
+#[inline(always)]
+pub(super) fn words<V: Lanes>(vectors: &[V]) -> &[u64] {
+    // SAFETY: the trait promises the layout.
+    unsafe { std::slice::from_raw_parts(vectors.as_ptr().cast(), vectors.len() * V::LANES) }
+}
+
+/// Returns the words of vectors as [`words`] does, for writing.
+#[inline(always)]
+pub(super) fn words_mut<V: Lanes>(vectors: &mut [V]) -> &mut [u64] {
+    let len = vectors.len() * V::LANES;
+    // SAFETY: the trait promises the layout, and that every bit pattern is valid.
+    unsafe { std::slice::from_raw_parts_mut(vectors.as_mut_ptr().cast(), len) }
+}
+
+/// Returns x mod 2^β for a column x.
+#[inline(always)]
+pub(super) fn digit<V: Lanes>(proof: V::Proof, x: V) -> V {
+    x.and(V::splat(proof, (1 << V::BITS) - 1))
+}
+
+/// Returns ⌊x/2^β⌋ for a column x.
+#[inline(always)]
+pub(super) fn carry<V: Lanes>(proof: V::Proof, x: V) -> V {
+    if V::OFFSET == 0 {
+        return x.shr(u64::from(V::BITS));
+    }
+    let positive = x.add(V::splat(proof, V::OFFSET)).shr(u64::from(V::BITS));
+    positive.add(V::splat(proof, (V::OFFSET >> V::BITS).wrapping_neg()))
+}
