@@ -115,10 +115,10 @@ fn reduce<V: F64s, const C: usize>(
 ) {
     let offset = V::splat(i, OFFSET);
     for (k, to) in to.chunks_exact_mut(V::LANES).enumerate() {
-        let piece = |j: usize| load::<V>(i, &pieces[j][k * V::LANES..]).sub(offset);
-        let mut sum = piece(0);
+        let mut sum = load::<V>(i, &pieces[0][k * V::LANES..]).sub(offset);
         for j in 1..C {
-            sum = sum.add(f.mul_by(piece(j), f.factors(factors[j - 1])));
+            let piece = load::<V>(i, &pieces[j][k * V::LANES..]).sub(offset);
+            sum = sum.add(f.mul_by(piece, f.factors(factors[j - 1])));
         }
         store(if C > 2 { f.reduce(sum) } else { sum }, to);
     }

@@ -11,7 +11,7 @@
 use warpint_arith::simd::F64s;
 
 use super::bound::Bound;
-use super::memory::{load, load_square, on_quarters, store, store_square, strided};
+use super::memory::{Quarters, load, load_square, store, store_square, strided};
 use super::roots::Roots;
 use super::vectors::{Factors, FieldVectors};
 
@@ -126,7 +126,8 @@ impl<V: F64s> Forward<'_, V> {
     fn two_levels<const REDUCED: bool>(&self, block: &mut [f64], node: usize) {
         let w = self.roots.node(&self.f, node);
         let (w0, w1) = (self.roots.node(&self.f, 2 * node), self.roots.node(&self.f, 2 * node + 1));
-        on_quarters(self.i, block, |[mut x0, x1, x2, x3]: [V; 4]| {
+        let mut quarters = Quarters::<V>::new(self.i, block);
+        while let Some([mut x0, x1, x2, x3]) = quarters.load() {
             if REDUCED {
                 x0 = self.f.reduce(x0);
             }
@@ -134,19 +135,20 @@ impl<V: F64s> Forward<'_, V> {
             let (y0, y2) = (x0.add(t2), x0.sub(t2));
             let t1 = self.f.mul_by(x1.add(t3), w0);
             let t3 = self.f.mul_by(x1.sub(t3), w1);
-            [y0.add(t1), y0.sub(t1), y2.add(t3), y2.sub(t3)]
-        });
+            quarters.store([y0.add(t1), y0.sub(t1), y2.add(t3), y2.sub(t3)]);
+        }
     }
 
     /// Computes two levels of node 0, whose factor is 1. The factors of its children are 1 and i.
     #[inline(always)]
     fn two_levels_of_node_0(&self, block: &mut [f64]) {
         let i = self.roots.node(&self.f, 1);
-        on_quarters(self.i, block, |[x0, x1, x2, x3]: [V; 4]| {
+        let mut quarters = Quarters::<V>::new(self.i, block);
+        while let Some([x0, x1, x2, x3]) = quarters.load() {
             let (y0, y1) = (x0.add(x2), x1.add(x3));
             let (y2, y3) = (x0.sub(x2), self.f.mul_by(x1.sub(x3), i));
-            [y0.add(y1), y0.sub(y1), y2.add(y3), y2.sub(y3)]
-        });
+            quarters.store([y0.add(y1), y0.sub(y1), y2.add(y3), y2.sub(y3)]);
+        }
     }
 
     /// Computes the last 2·log2(L) levels of a block of L² numbers, K = L.
@@ -162,7 +164,7 @@ impl<V: F64s> Forward<'_, V> {
         }
         V::transpose(&mut x);
         for s in 0..levels {
-            let w = strided::<V>(s, |c| self.roots.nodes(self.i, ((node * K) << s) + c * K));
+            let w = strided::<V, false>(self.roots, self.i, s, (node * K) << s);
             for b in 0..1 << s {
                 self.level_of(&mut x[b * (K >> s)..][..K >> s], w[b]);
             }

@@ -17,7 +17,7 @@
 
 use warpint_arith::simd::F64s;
 
-use super::memory::{load, load_square, on_quarters, store, store_square, strided};
+use super::memory::{Quarters, load, load_square, store, store_square, strided};
 use super::roots::Roots;
 use super::vectors::{Factors, FieldVectors};
 
@@ -88,29 +88,33 @@ impl<V: F64s> Inverse<'_, V> {
 
     #[inline(always)]
     fn two_levels(&self, block: &mut [f64], node: usize) {
-        let inverse = |node| self.roots.negated_inverse(&self.f, node);
-        let (w, w0, w1) = (inverse(node), inverse(2 * node), inverse(2 * node + 1));
-        on_quarters(self.i, block, |[y0, y1, y2, y3]: [V; 4]| {
+        let (roots, f) = (self.roots, &self.f);
+        let w = roots.negated_inverse(f, node);
+        let w0 = roots.negated_inverse(f, 2 * node);
+        let w1 = roots.negated_inverse(f, 2 * node + 1);
+        let mut quarters = Quarters::<V>::new(self.i, block);
+        while let Some([y0, y1, y2, y3]) = quarters.load() {
             let (s0, d0) = (y0.add(y1), self.f.mul_by(y1.sub(y0), w0));
             let (s1, d1) = (y2.add(y3), self.f.mul_by(y3.sub(y2), w1));
-            [
+            quarters.store([
                 self.f.reduce(s0.add(s1)),
                 d0.add(d1),
                 self.f.mul_by(s1.sub(s0), w),
                 self.f.mul_by(d1.sub(d0), w),
-            ]
-        });
+            ]);
+        }
     }
 
     /// Computes two levels of node 0, whose factor is 1. The factors of its children are 1 and i.
     #[inline(always)]
     fn two_levels_of_node_0(&self, block: &mut [f64]) {
         let w1 = self.roots.negated_inverse(&self.f, 1);
-        on_quarters(self.i, block, |[y0, y1, y2, y3]: [V; 4]| {
+        let mut quarters = Quarters::<V>::new(self.i, block);
+        while let Some([y0, y1, y2, y3]) = quarters.load() {
             let (s0, d0) = (y0.add(y1), y0.sub(y1));
             let (s1, d1) = (y2.add(y3), self.f.mul_by(y3.sub(y2), w1));
-            [s0.add(s1), d0.add(d1), s0.sub(s1), d0.sub(d1)]
-        });
+            quarters.store([s0.add(s1), d0.add(d1), s0.sub(s1), d0.sub(d1)]);
+        }
     }
 
     /// Computes the first 2·log2(L) levels of a block of L² numbers, K = L.
@@ -119,13 +123,15 @@ impl<V: F64s> Inverse<'_, V> {
         let mut x: [V; K] = load_square(self.i, block);
         let levels = K.ilog2();
         for s in (0..levels).rev() {
-            let w =
-                strided::<V>(s, |c| self.roots.negated_inverses(self.i, ((node * K) << s) + c * K));
-            self.level::<K>(&mut x, levels - 1 - s, |b| w[b]);
+            let w = strided::<V, true>(self.roots, self.i, s, (node * K) << s);
+            self.level::<K>(&mut x, levels - 1 - s, w);
         }
         V::transpose(&mut x);
         for s in (0..levels).rev() {
-            let w = |b| self.roots.negated_inverse(&self.f, (node << s) + b);
+            let mut w = [self.roots.negated_inverse(&self.f, node << s); 4];
+            for (b, w) in w[..1 << s].iter_mut().enumerate().skip(1) {
+                *w = self.roots.negated_inverse(&self.f, (node << s) + b);
+            }
             self.level::<K>(&mut x, levels - 1 - s, w);
         }
         store_square(block, x);
@@ -134,17 +140,16 @@ impl<V: F64s> Inverse<'_, V> {
     /// Computes level `t` of log2(K) on K vectors: blocks of 2^t vectors are joined in pairs. Sums
     /// of sums are reduced at level 1, and all sums at level 2.
     #[inline(always)]
-    fn level<const K: usize>(&self, x: &mut [V; K], t: u32, w: impl Fn(usize) -> Factors<V>) {
+    fn level<const K: usize>(&self, x: &mut [V; K], t: u32, w: [Factors<V>; 4]) {
         let half = 1 << t;
         for b in 0..K / (2 * half) {
-            let w = w(b);
             for j in 0..half {
                 let at = 2 * half * b + j;
                 let (y, z) = (x[at], x[at + half]);
                 let sum = y.add(z);
                 let is_reduced = t == 2 || t == 1 && j == 0;
                 x[at] = if is_reduced { self.f.reduce(sum) } else { sum };
-                x[at + half] = self.f.mul_by(z.sub(y), w);
+                x[at + half] = self.f.mul_by(z.sub(y), w[b]);
             }
         }
     }

@@ -65,27 +65,14 @@ impl<'a> Tiles<'a> {
         });
     }
 
-    /// Copies a tile, calls `work` on the copy, and copies it back.
+    /// Returns the part of a row that belongs to a tile.
     ///
     /// # Safety
     /// No other thread may use the columns of the tile.
     #[inline(always)]
-    unsafe fn on_tile(
-        &self,
-        data: &Shared<'_, f64>,
-        tile: usize,
-        copy: &mut [f64],
-        work: impl FnOnce(&mut [f64]),
-    ) {
+    unsafe fn part<'b>(&self, data: &'b Shared<'_, f64>, tile: usize, row: usize) -> &'b mut [f64] {
         // SAFETY: the caller's promise; rows do not overlap.
-        let row = |j: usize| unsafe { data.piece(j * self.columns + tile * WIDTH, WIDTH) };
-        for (j, copy) in copy.chunks_exact_mut(WIDTH).enumerate() {
-            copy.copy_from_slice(row(j));
-        }
-        work(copy);
-        for (j, copy) in copy.chunks_exact(WIDTH).enumerate() {
-            row(j).copy_from_slice(copy);
-        }
+        unsafe { data.piece(row * self.columns + tile * WIDTH, WIDTH) }
     }
 }
 
@@ -99,14 +86,21 @@ impl Kernel for Task<'_> {
         let passes = Passes::<V>::new(instructions, tiles.field, tiles.roots);
         let mut after = Bound(0.0);
         match work {
-            Work::Forward(bound) => {
+            Work::Forward(_) | Work::Inverse => {
                 let mut copy = vec![0.0; tiles.rows * WIDTH];
                 for tile in range {
-                    // SAFETY: ranges of tasks do not overlap, and tiles neither.
-                    unsafe {
-                        tiles.on_tile(data, tile, &mut copy, |copy| {
-                            after = passes.forward.levels(copy, WIDTH, tiles.node, bound);
-                        });
+                    for (j, copy) in copy.chunks_exact_mut(WIDTH).enumerate() {
+                        // SAFETY: ranges of tasks do not overlap, and tiles neither.
+                        copy.copy_from_slice(unsafe { tiles.part(data, tile, j) });
+                    }
+                    if let Work::Forward(bound) = work {
+                        after = passes.forward.levels(&mut copy, WIDTH, tiles.node, bound);
+                    } else {
+                        passes.inverse.levels(&mut copy, WIDTH, tiles.node, true);
+                    }
+                    for (j, copy) in copy.chunks_exact(WIDTH).enumerate() {
+                        // SAFETY: as above.
+                        unsafe { tiles.part(data, tile, j) }.copy_from_slice(copy);
                     }
                 }
             }
@@ -116,17 +110,6 @@ impl Kernel for Task<'_> {
                     // SAFETY: ranges of tasks do not overlap, and rows neither.
                     let (a, b) = unsafe { (data.piece(at, len), b.map(|b| b.piece(at, len))) };
                     passes.row(a, b, tiles.node * tiles.rows + j, bound, false);
-                }
-            }
-            Work::Inverse => {
-                let mut copy = vec![0.0; tiles.rows * WIDTH];
-                for tile in range {
-                    // SAFETY: ranges of tasks do not overlap, and tiles neither.
-                    unsafe {
-                        tiles.on_tile(data, tile, &mut copy, |copy| {
-                            passes.inverse.levels(copy, WIDTH, tiles.node, true);
-                        });
-                    }
                 }
             }
         }

@@ -28,16 +28,21 @@ impl<V: F64s> FieldVectors<V> {
     #[inline(always)]
     #[must_use]
     pub fn new(instructions: V::Instructions, field: F50) -> Self {
-        let [p, inverse] = field.constants().map(|x| V::splat(instructions, x));
-        Self { instructions, p, inverse, magic: V::splat(instructions, MAGIC) }
+        let [p, inverse] = field.constants();
+        Self {
+            instructions,
+            p: V::splat(instructions, p),
+            inverse: V::splat(instructions, inverse),
+            magic: V::splat(instructions, MAGIC),
+        }
     }
 
     /// Copies a factor to all lanes.
     #[inline(always)]
     #[must_use]
     pub fn factors(&self, factor: Factor) -> Factors<V> {
-        let [w, ratio] = factor.constants().map(|x| V::splat(self.instructions, x));
-        Factors { w, ratio }
+        let [w, ratio] = factor.constants();
+        Factors { w: V::splat(self.instructions, w), ratio: V::splat(self.instructions, ratio) }
     }
 
     /// Returns r ≡ a·w mod p: see [`F50::mul_by`].
