@@ -72,6 +72,21 @@ pub const PRIMES: [(u64, u32, u64); 12] = [
     (1_124_903_474_429_953, 35, 5),
 ];
 
+/// Primes p = k·2^m + 1 below 2^49.5 with odd k and m ≥ 34, as (p, m, smallest generator). In the
+/// fields of these primes, [`F50::mul_by`] accepts any a with |a| ≤ 5.65p, and its result is at
+/// most (½ + k/22)·p for |a| = k·p. So sums of more terms are possible before a reduction than with
+/// [`PRIMES`].
+pub const MEDIUM: [(u64, u32, u64); 8] = [
+    (795_943_339_294_721, 35, 6),
+    (795_118_705_573_889, 35, 3),
+    (794_861_007_536_129, 34, 3),
+    (794_706_388_713_473, 35, 3),
+    (794_637_669_236_737, 35, 5),
+    (794_551_769_890_817, 34, 5),
+    (794_534_590_021_633, 37, 5),
+    (794_379_971_198_977, 34, 15),
+];
+
 /// Primes p = k·2^m + 1 below 2^47 with odd k and m ≥ 30, as (p, m, smallest generator). In the
 /// fields of these primes, [`F50::mul_by`] accepts any a with |a| ≤ 32p.
 pub const NARROW: [(u64, u32, u64); 3] =

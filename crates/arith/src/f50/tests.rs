@@ -9,7 +9,7 @@ fn fields() -> impl Iterator<Item = F50> {
     // The usual primes, and the smallest and the largest allowed.
     let smallest = (1u64 << 46..).find(|&p| is_prime(p)).unwrap();
     let largest = (0..1u64 << 50).rev().find(|&p| is_prime(p)).unwrap();
-    let usual = PRIMES.iter().chain(&NARROW).map(|&(p, ..)| p);
+    let usual = PRIMES.iter().chain(&MEDIUM).chain(&NARROW).map(|&(p, ..)| p);
     usual.chain([smallest, largest]).map(|p| F50::new(p).unwrap())
 }
 
@@ -67,7 +67,7 @@ fn check_mul_by(field: F50, a: f64, w: f64) {
 
 #[test]
 fn primes_are_prime_and_have_the_roots_that_they_are_chosen_for() {
-    for (p, m, generator) in PRIMES.into_iter().chain(NARROW) {
+    for (p, m, generator) in PRIMES.into_iter().chain(MEDIUM).chain(NARROW) {
         let field = F50::new(p).unwrap();
         assert_eq!((p - 1).trailing_zeros(), m, "{p}");
         // No power of a generator with an exponent below p − 1 is 1.

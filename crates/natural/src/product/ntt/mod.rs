@@ -1,74 +1,105 @@
-//! Long products by number-theoretic transforms over three 50-bit primes.
+//! Long products by number-theoretic transforms over two to eight primes below 2^49.5.
 //!
 //! # The product as a product of polynomials
 //!
-//! The limbs of a and b are the coefficients of two polynomials. a·b is the value of the product c
-//! of these polynomials at x = 2^64. c has `a.len() + b.len() − 1` coefficients
-//! 0 ≤ c_k ≤ m·(2^64 − 1)², where m is the number of limbs of the shorter factor. Transforms
-//! ([`warpint_transform::cpu::f50`]) compute c modulo each of three primes of
-//! [`warpint_arith::f50`]. The product of the primes is above 2^149. For m ≤ 2^16,
-//! c_k < 2^128·m ≤ 2^144. So the three residues determine c_k (`recombine`).
+//! a and b are split into digits of b bits, which are the coefficients of two polynomials. a·b is
+//! the value at x = 2^b of the product c of these polynomials. Its coefficients are 0 ≤ c_j ≤ m·(2^b
+//! − 1)², where m is the number of digits of the shorter factor. Transforms
+//! ([`warpint_transform::cpu::f50`]) compute c modulo each of k primes, whose product exceeds the
+//! largest c_j (`plan`). So the k residues determine c_j (`recombine`).
 //!
-//! The transforms have N points, where N is a power of two M, or 3·M/2. The cost is O(N·log N). The
-//! memory is 40·N bytes, and 144·M bytes of tables for each M. The whole program shares the tables.
+//! Per bit of the factors, the cost of the transforms depends little on k, since a digit has about
+//! 24.7·k − log2(m)/2 bits. With more primes, transforms are shorter, and the conversions between
+//! digits and residues take longer. The number k is chosen such that the estimated time is least;
+//! as the transforms have 2^n or 3·2^n points, different k suit different lengths.
+//!
+//! The memory is 16·k·N bytes for N points, 8·k·N for a square: about 6 times the size of the
+//! product. The program keeps tables of up to 16·k·N bytes, once for all products.
+//!
+//! | file | subject |
+//! |---|---|
+//! | `plan` | the choice of k, b and N |
+//! | `cut` | digits and their residues |
+//! | `recombine` | coefficients from residues, and the carries |
 
+mod cut;
+mod plan;
 mod recombine;
 
-use std::sync::OnceLock;
-
-use recombine::Garner;
-use warpint_arith::f50::{F50, PRIMES};
+use plan::{Plan, digits};
 pub(super) use warpint_transform::cpu::f50::is_fast;
-use warpint_transform::cpu::f50::{Prime, Scratch, Shape};
+use warpint_transform::cpu::f50::{Operands, Prime, multiply};
+use warpint_transform::cpu::goldilocks::{Pool, Shared};
 
-/// The largest number of limbs of a product that transforms over 50-bit primes support.
-pub(super) const MAX_LIMBS: usize = 1 << MAX_LOG2;
-const MAX_LOG2: u32 = 16;
+/// The largest number of limbs of a product that is computed by transforms over 50-bit primes.
+pub(super) const MAX_LIMBS: usize = 1 << 26;
 
-/// The data that all products with transforms of M or 3·M/2 points share: three primes with their
-/// roots of unity, and the constants with which residues are combined. M is a power of two.
-struct Tables {
-    primes: [Prime; 3],
-    garner: Garner,
-}
-
-/// Returns the tables for transforms of M or 3·M/2 points, where M = 2^log2. Returns `None` if
-/// `log2` is above 16. The tables are computed at the first call for each M.
-fn tables(log2: u32) -> Option<&'static Tables> {
-    static TABLES: [OnceLock<Option<Tables>>; MAX_LOG2 as usize + 1] =
-        [const { OnceLock::new() }; MAX_LOG2 as usize + 1];
-    let make = || {
-        let [p, q, r] = [0, 1, 2].map(|i| Prime::new(F50::new(PRIMES[i].0).ok()?, log2));
-        let primes = [p?, q?, r?];
-        Some(Tables { garner: Garner::new(primes.each_ref().map(Prime::field)), primes })
-    };
-    TABLES.get(log2 as usize)?.get_or_init(make).as_ref()
-}
+/// The number of digits of a range that a thread cuts.
+const RANGE: usize = 1 << 13;
 
 /// The working memory of products, which is reused from one product to the next.
 #[derive(Debug, Default)]
 pub(super) struct Space {
-    residues: [Vec<f64>; 3],
-    scratch: Scratch,
+    a: Vec<f64>,
+    b: Vec<f64>,
 }
 
 impl Space {
-    /// Computes out ← a·b, or out ← a² if b is `None`. Each factor must have at least one limb.
-    /// `out` must have as many limbs as both factors together. Returns `false`, without changing
-    /// `out`, if `out` has more than [`MAX_LIMBS`] limbs.
+    /// Computes out ← a·b, or out ← a² if b is `None`, on the caller's thread. Each factor must
+    /// have at least one limb. `out` must have as many limbs as both factors together. Returns
+    /// `false`, without changing `out`, if `out` has more than [`MAX_LIMBS`] limbs.
     pub(super) fn mul(&mut self, out: &mut [u64], a: &[u64], b: Option<&[u64]>) -> bool {
+        self.mul_on(&Pool::new(1), 1, out, a, b)
+    }
+
+    /// Computes the same as [`mul`](Self::mul), on a pool of `threads` threads.
+    pub(super) fn mul_on(
+        &mut self,
+        pool: &Pool,
+        threads: usize,
+        out: &mut [u64],
+        a: &[u64],
+        b: Option<&[u64]>,
+    ) -> bool {
+        let (long, short) = match b {
+            Some(b) => (a.len().max(b.len()), a.len().min(b.len())),
+            None => (a.len(), a.len()),
+        };
         if out.len() > MAX_LIMBS {
             return false;
         }
-        // Coefficients: one fewer than limbs of the product.
-        let shape = Shape::of(out.len() - 1);
-        let Some(tables) = tables(shape.log2()) else { return false };
-        for (prime, residues) in tables.primes.iter().zip(&mut self.residues) {
-            residues.resize(shape.points(), 0.0);
-            prime.product(shape, a, b, residues, &mut self.scratch);
+        Plan::new(long, short, threads).is_some_and(|plan| {
+            self.by(plan, pool, out, a, b);
+            true
+        })
+    }
+
+    /// Computes out ← a·b, or out ← a² if b is `None`, by a plan for factors of these lengths.
+    fn by(&mut self, plan: Plan, pool: &Pool, out: &mut [u64], a: &[u64], b: Option<&[u64]>) {
+        let Plan { primes: k, bits, shape } = plan;
+        let (n, primes) = (shape.points(), &Prime::all()[..k]);
+        let cut = |number: &[u64], to: &mut Vec<f64>| {
+            to.resize(k * n, 0.0);
+            let to = Shared::new(&mut to[..]);
+            pool.each(n.div_ceil(RANGE), |r| {
+                let first = r * RANGE;
+                let len = RANGE.min(n - first);
+                // SAFETY: the ranges of digits do not overlap.
+                let mut rows: Vec<&mut [f64]> =
+                    (0..k).map(|i| unsafe { to.piece(i * n + first, len) }).collect();
+                cut::residues(number, bits, first, primes, &mut rows);
+            });
+        };
+        cut(a, &mut self.a);
+        if let Some(b) = b {
+            cut(b, &mut self.b);
         }
-        tables.garner.digits(self.residues.each_ref().map(|r| &r[..]), out);
-        true
+        let used = digits(a.len().max(b.map_or(0, <[u64]>::len)), bits);
+        let operands = Operands { a: &mut self.a, b: b.is_some().then_some(&mut self.b[..]), used };
+        multiply(pool, primes, shape, operands);
+        let rows: Vec<&[f64]> = self.a.chunks_exact(n).collect();
+        let count = digits(a.len(), bits) + digits(b.unwrap_or(a).len(), bits) - 1;
+        recombine::digits(pool, &rows, shape.scale(), count, bits, out);
     }
 }
 
@@ -106,17 +137,102 @@ mod tests {
         }
     }
 
+    /// (X^i − 1)·(X^j − 1) = X^(i+j) − X^i − X^j + 1 for X = 2^64: the largest digits everywhere.
+    fn of_ones(i: usize, j: usize) -> Vec<u64> {
+        let (short, long) = (i.min(j), i.max(j));
+        let mut product = vec![0; i + j];
+        product[0] = 1;
+        product[short..].fill(u64::MAX);
+        product[long] -= 1;
+        product
+    }
+
+    fn check_ones(space: &mut Space, plan: Plan, pool: &Pool, i: usize, j: usize) {
+        let mut product = vec![1; i + j];
+        space.by(plan, pool, &mut product, &vec![u64::MAX; i], Some(&vec![u64::MAX; j]));
+        assert!(product == of_ones(i, j), "{i} limbs by {j}, {plan:?}");
+        if i == j {
+            space.by(plan, pool, &mut product, &vec![u64::MAX; i], None);
+            assert!(product == of_ones(i, i), "{i} limbs squared, {plan:?}");
+        }
+    }
+
+    /// Checks products of numbers without zero bits by every number of primes, at the lengths where
+    /// the shape or the size of the digits changes, and one limb before and after.
     #[test]
-    fn the_longest_product() {
-        let ones = vec![u64::MAX; MAX_LIMBS / 2];
-        let mut product = vec![0; MAX_LIMBS];
+    fn ones_around_each_change_of_a_plan() {
+        let (mut space, pool) = (Space::default(), Pool::new(1));
+        for primes in plan::PRIMES {
+            let mut before = None;
+            for n in 1..2_000 {
+                let plan = Plan::with(primes, n, n);
+                let parameters = plan.map(|plan| (plan.bits, plan.shape));
+                if parameters != before {
+                    before = parameters;
+                    for n in n.max(2) - 1..=n + 1 {
+                        let Some(plan) = Plan::with(primes, n, n) else { continue };
+                        check_ones(&mut space, plan, &pool, n, n);
+                    }
+                }
+                if n % 97 == 0 {
+                    for m in [1, n / 10 + 1, n / 2, n - 1] {
+                        let Some(plan) = Plan::with(primes, n, m) else { continue };
+                        check_ones(&mut space, plan, &pool, n, m);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Checks long products by every number of primes on several threads: numbers without zero
+    /// bits, and random numbers modulo 2^61 − 1.
+    fn long_products(lengths: &[usize]) {
+        let pools = [1, 2, 3].map(Pool::new);
         let mut space = Space::default();
-        assert!(space.mul(&mut product, &ones, Some(&ones)));
-        // (X − 1)² = X² − 2X + 1.
-        let (low, high) = product.split_at(ones.len());
-        assert!(low[0] == 1 && low[1..].iter().all(|&x| x == 0));
-        assert!(high[0] == u64::MAX - 1 && high[1..].iter().all(|&x| x == u64::MAX));
-        assert!(!space.mul(&mut vec![0; MAX_LIMBS + 2], &ones, Some(&[1; MAX_LIMBS / 2 + 2])));
+        for &n in lengths {
+            for primes in plan::PRIMES {
+                let m = n - n / 3 * (primes % 2);
+                let Some(plan) = Plan::with(primes, n, m) else { continue };
+                let (a, b) = (Sample::new(n as u64).number(n), Sample::new(1).number(m));
+                let mut results = pools.each_ref().map(|pool| {
+                    check_ones(&mut space, plan, pool, n, m);
+                    let mut product = vec![1; n + m];
+                    space.by(plan, pool, &mut product, &a, Some(&b));
+                    product
+                });
+                assert!(results.iter().all(|result| *result == results[0]), "{plan:?}");
+                assert_eq!(modulo(&results[0]), modulo(&limbs::mul(&[modulo(&a)], &[modulo(&b)])));
+                space.by(plan, &pools[1], &mut results[0][..2 * m], &b, None);
+                assert_eq!(
+                    modulo(&results[0][..2 * m]),
+                    modulo(&limbs::mul(&[modulo(&b)], &[modulo(&b)]))
+                );
+            }
+        }
+    }
+
+    /// Returns a number modulo 2^61 − 1.
+    fn modulo(number: &[u64]) -> u64 {
+        let p = (1u128 << 61) - 1;
+        number.iter().rev().fold(0, |sum, &x| ((u128::from(sum) << 64 | u128::from(x)) % p) as u64)
+    }
+
+    #[test]
+    fn long_products_on_threads() {
+        long_products(&[3_000, 12_289, 50_001]);
+    }
+
+    #[test]
+    #[ignore = "some minutes"]
+    fn the_longest_products_on_threads() {
+        long_products(&[196_608, 393_217, 1_500_000, 4_194_304]);
+    }
+
+    #[test]
+    fn too_long_a_product_is_refused() {
+        let mut out = vec![7; MAX_LIMBS + 1];
+        assert!(!Space::default().mul(&mut out, &vec![1; MAX_LIMBS], Some(&[1])));
+        assert_eq!(out[0], 7);
     }
 
     #[track_caller]

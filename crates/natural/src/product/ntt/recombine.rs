@@ -1,74 +1,270 @@
-//! Converts residues modulo three primes to digits of 64 bits.
+//! Converts residues modulo k primes to a number in base 2^b.
 //!
-//! A coefficient is c = v1 + p1·(v2 + p2·v3) with 0 ≤ v_i < p_i. Here v1 = c mod p1,
-//! v2 = (c − v1)/p1 mod p2 and v3 = ((c − v1)/p1 − v2)/p2 mod p3 (Garner 1959). Carries are
-//! propagated afterwards. As c < 2^150, a carry is below (2^150 + 2^87)/2^64 < 2^87.
+//! A coefficient is c = v_1 + p_1·(v_2 + p_2·(v_3 + …)) with 0 ≤ v_i < p_i (Garner 1959). The
+//! digits v_i follow from the residues r_i: v_1 = r_1, and, modulo p_i,
+//!
+//! v_i = r_i·Π_(l<i) p_l^−1 − Σ_(j<i) v_j·Π_(j≤l<i) p_l^−1.
+//!
+//! All products are by constants. Vectors compute the digits; integer arithmetic evaluates c,
+//! which is below p_1⋯p_k, and adds the carry.
 
-use multiversion::multiversion;
-use warpint_arith::f50::{F50, Factor};
+use std::sync::OnceLock;
 
-/// The constants with which residues modulo p1, p2 and p3 are combined (Garner 1959).
-pub(super) struct Garner {
-    fields: [F50; 3],
-    /// The factors 1/p1 mod p2, 1/p1 mod p3 and 1/p2 mod p3.
-    inverses: [Factor; 3],
-}
+use warpint_arith::f50::Factor;
+use warpint_arith::simd::{F64s, Kernel, run};
+use warpint_transform::cpu::f50::{FieldVectors, Prime, load, store};
+use warpint_transform::cpu::goldilocks::{Pool, Shared};
+
+use super::plan::whole_limbs;
+use crate::limbs::add_assign;
 
 /// The number of coefficients of a block. A block fits in the first-level cache.
-const BLOCK: usize = 256;
+const BLOCK: usize = 128;
 
-impl Garner {
-    pub(super) fn new(fields: [F50; 3]) -> Self {
-        let [p1, p2, _] = fields.map(|f| f.constants()[0]);
-        let inverse = |field: F50, of: f64| field.factor(field.inverse(field.reduce(of)));
-        let inverses = [inverse(fields[1], p1), inverse(fields[2], p1), inverse(fields[2], p2)];
-        Self { fields, inverses }
-    }
+/// The largest number of primes.
+const MOST: usize = 8;
 
-    /// Computes out ← Σ c_k·2^(64·k). Each coefficient c_k is given by its residues modulo the
-    /// three primes. A residue modulo p is from 0 to p − 1. If there are more coefficients than
-    /// limbs of `out`, the additional coefficients must be zero.
-    pub(super) fn digits(&self, residues: [&[f64]; 3], out: &mut [u64]) {
-        let [p1, p2, _] = self.fields.map(|f| f.modulus());
-        let mut carry = 0u128;
-        let [r1, r2, r3] = residues.map(|r| r.chunks(BLOCK));
-        let mut blocks = r1.zip(r2).zip(r3);
-        for out in out.chunks_mut(BLOCK) {
-            let mut v = [[0.0; BLOCK]; 3];
-            if let Some(((r1, r2), r3)) = blocks.next() {
-                mixed_digits(self.fields, self.inverses, [r1, r2, r3], &mut v);
+/// The smallest number of coefficients per range, if several threads convert.
+const RANGE: usize = 1 << 12;
+
+/// The bit pattern of 2^52. The lowest 52 bits of 2^52 + x are the integer x < 2^52.
+const OFFSET: f64 = 4_503_599_627_370_496.0;
+const LOW_BITS: u64 = (1 << 52) - 1;
+
+/// A carry, in limbs.
+type Carry = [u64; MOST];
+
+/// The constants of the conversion for one prime p_i.
+struct Constants {
+    /// Π_(l<i) p_l^−1 mod p_i, of absolute value at most p_i.
+    first: f64,
+    /// The factors Π_(j≤l<i) p_l^−1 mod p_i for each j < i.
+    others: Vec<Factor>,
+}
+
+fn constants() -> &'static [Constants] {
+    static ALL: OnceLock<Vec<Constants>> = OnceLock::new();
+    ALL.get_or_init(|| {
+        let of = |i: usize| {
+            let field = Prime::all()[i].field();
+            let mut products = vec![1.0];
+            for l in (0..i).rev() {
+                let p = field.from_u64(Prime::all()[l].field().modulus());
+                products.push(field.mul(products[i - 1 - l], field.inverse(p)));
             }
-            for (k, out) in out.iter_mut().enumerate() {
-                let [v1, v2, v3] = [v[0][k] as u64, v[1][k] as u64, v[2][k] as u64];
-                // Below 2^100, in two halves; the products with p1 are below 2^114 and 2^86.
-                let t = u128::from(p2) * u128::from(v3) + u128::from(v2);
-                let low = u128::from(p1) * u128::from(t as u64) + u128::from(v1) + carry;
-                *out = low as u64;
-                carry = (low >> 64) + u128::from(p1) * (t >> 64);
-            }
+            let others = products[1..].iter().rev().map(|&x| field.factor(x)).collect();
+            Constants { first: products[i], others }
+        };
+        (0..Prime::all().len()).map(of).collect()
+    })
+}
+
+/// Computes out ← Σ c_j·2^(bits·j). Row i of `rows` has 2^scale times the residues of the
+/// coefficients c_j modulo prime i, of absolute value at most 5.65p. All rows have the same length,
+/// a multiple of 64. Only the first `count` coefficients are used; the result must fit in `out`.
+pub(super) fn digits(
+    pool: &Pool,
+    rows: &[&[f64]],
+    scale: u32,
+    count: usize,
+    bits: usize,
+    out: &mut [u64],
+) {
+    let range = |from: usize, to: usize, out: &mut [u64]| {
+        let rows: Vec<&[f64]> = rows.iter().map(|row| &row[from..]).collect();
+        let rows = &rows[..];
+        let count = to - from;
+        match rows.len() {
+            2 => run(Range::<2> { rows, scale, count, bits, out }),
+            3 => run(Range::<3> { rows, scale, count, bits, out }),
+            4 => run(Range::<4> { rows, scale, count, bits, out }),
+            5 => run(Range::<5> { rows, scale, count, bits, out }),
+            6 => run(Range::<6> { rows, scale, count, bits, out }),
+            7 => run(Range::<7> { rows, scale, count, bits, out }),
+            8 => run(Range::<8> { rows, scale, count, bits, out }),
+            k => unreachable!("there is no plan with {k} primes"),
         }
+    };
+    // Ranges begin at multiples of 64 coefficients, hence at whole limbs.
+    let ranges = (count / RANGE).clamp(1, 64);
+    let start = |r: usize| if r == ranges { count } else { r * (count / ranges) / 64 * 64 };
+    let end = |r: usize, limbs: usize| if r == ranges { limbs } else { start(r) / 64 * bits };
+    if ranges == 1 {
+        range(0, count, out);
+        return;
+    }
+    let limbs = out.len();
+    let shared = Shared::new(out);
+    let carries = pool.each(ranges, |r| {
+        let (from, to) = (end(r, limbs).min(limbs), end(r + 1, limbs).min(limbs));
+        // SAFETY: the ranges of limbs do not overlap.
+        range(start(r), start(r + 1), unsafe { shared.piece(from, to - from) })
+    });
+    for (r, carry) in carries.iter().enumerate() {
+        let from = end(r + 1, limbs).min(limbs);
+        let len = carry.iter().rposition(|&x| x != 0).map_or(0, |top| top + 1);
+        add_assign(&mut out[from..], &carry[..len]);
     }
 }
 
-/// Computes the digits v1, v2 and v3 of each coefficient c = v1 + p1·(v2 + p2·v3) from its residues
-/// r1, r2 and r3 modulo the primes p1, p2 and p3. Each residue is from 0 to p − 1 for its prime p.
-#[multiversion(targets("x86_64+avx2+fma"))]
-fn mixed_digits(
-    fields: [F50; 3],
-    inverses: [Factor; 3],
-    [r1, r2, r3]: [&[f64]; 3],
-    [v1, v2, v3]: &mut [[f64; BLOCK]; 3],
+/// The conversion of a range of coefficients by K primes. Returns the carry out of `out`, if `out`
+/// has `count`·`bits`/64 limbs. If it has more, the carry is added, and 0 is returned.
+struct Range<'a, const K: usize> {
+    rows: &'a [&'a [f64]],
+    scale: u32,
+    count: usize,
+    bits: usize,
+    out: &'a mut [u64],
+}
+
+/// Returns the number of limbs of a product of `primes` primes.
+const fn limbs_of(primes: usize) -> usize {
+    (99 * primes).div_ceil(128)
+}
+
+impl<const K: usize> Kernel for Range<'_, K> {
+    type Output = Carry;
+
+    #[inline(always)]
+    fn run<V: F64s>(self, i: V::Instructions) -> Carry {
+        let Self { rows, scale, count, bits, out } = self;
+        let primes: [&Prime; K] = std::array::from_fn(|k| &Prime::all()[k]);
+        let moduli = primes.map(|prime| prime.field().modulus());
+        // 2^−e = −(p − 1)/2^e mod p, as 2^e divides p − 1.
+        let firsts: [Factor; K] = std::array::from_fn(|k| {
+            let field = primes[k].field();
+            let power = -(((moduli[k] - 1) >> scale) as f64);
+            field.factor(field.mul(constants()[k].first, power))
+        });
+        let fields = primes.map(|prime| FieldVectors::<V>::new(i, prime.field()));
+        let mut values = [[OFFSET; BLOCK]; K];
+        let mut writer = Writer { out, at: 0, word: 0, filled: 0 };
+        let mut carry = [0; MOST];
+        for start in (0..count).step_by(BLOCK) {
+            let len = BLOCK.min(count - start);
+            for at in (0..len).step_by(V::LANES) {
+                mixed_digits(i, rows, start + at, &fields, &firsts, &mut values, at);
+            }
+            for j in 0..len {
+                let digits: [u64; K] = std::array::from_fn(|k| values[k][j].to_bits() & LOW_BITS);
+                add::<K>(&mut carry, &evaluate(&moduli, digits));
+                writer.push::<K>(&mut carry, bits);
+            }
+        }
+        writer.finish(carry)
+    }
+}
+
+/// Computes the digits v_1, …, v_K of the coefficients from index `from` on, one in each lane, and
+/// writes 2^52 + v_i to `values` from index `at` on.
+///
+/// The sum for v_i has at most 8 products up to 0.8p, so it is below 2^53.
+#[inline(always)]
+fn mixed_digits<V: F64s, const K: usize>(
+    i: V::Instructions,
+    rows: &[&[f64]],
+    from: usize,
+    fields: &[FieldVectors<V>; K],
+    firsts: &[Factor; K],
+    values: &mut [[f64; BLOCK]; K],
+    at: usize,
 ) {
-    let canonical = |field: F50, x: f64| {
-        let r = field.reduce(x);
-        if r < 0.0 { r + field.constants()[0] } else { r }
-    };
-    let residues = r1.iter().zip(r2).zip(r3);
-    for (((&r1, &r2), &r3), ((v1, v2), v3)) in residues.zip(v1.iter_mut().zip(v2).zip(v3)) {
-        // Differences of residues are below 1.01p: all primes are close to 2^50.
-        let second = canonical(fields[1], fields[1].mul_by(r2 - r1, inverses[0]));
-        let third = fields[2].mul_by(r3 - r1, inverses[1]) - second;
-        let third = canonical(fields[2], fields[2].mul_by(third, inverses[2]));
-        (*v1, *v2, *v3) = (r1, second, third);
+    let offset = V::splat(i, OFFSET);
+    let mut v = [offset; K];
+    let constants = constants();
+    for k in 0..K {
+        let f = &fields[k];
+        let mut x = f.mul_by(load(i, &rows[k][from..]), f.factors(firsts[k]));
+        for j in 0..k {
+            x = x.sub(f.mul_by(v[j], f.factors(constants[k].others[j])));
+        }
+        v[k] = f.canonical(x);
+        store(v[k].add(offset), &mut values[k][at..]);
+    }
+}
+
+/// Returns v_1 + p_1·(v_2 + p_2·(v_3 + …)).
+#[inline(always)]
+fn evaluate<const K: usize>(p: &[u64; K], v: [u64; K]) -> Carry {
+    let mut x = [0; MOST];
+    x[0] = v[K - 1];
+    for n in 1..K {
+        let k = K - 1 - n;
+        let mut high = v[k];
+        for x in &mut x[..limbs_of(n)] {
+            let product = u128::from(*x) * u128::from(p[k]) + u128::from(high);
+            (*x, high) = (product as u64, (product >> 64) as u64);
+        }
+        if limbs_of(n + 1) > limbs_of(n) {
+            x[limbs_of(n)] = high;
+        }
+    }
+    x
+}
+
+/// Computes sum ← sum + x, where the sum is below p_1⋯p_K·(1 + 2^−40).
+#[inline(always)]
+fn add<const K: usize>(sum: &mut Carry, x: &Carry) {
+    let mut carry = false;
+    for (sum, &x) in sum[..limbs_of(K)].iter_mut().zip(x) {
+        let (low, first) = sum.overflowing_add(x);
+        let (low, second) = low.overflowing_add(u64::from(carry));
+        (*sum, carry) = (low, first | second);
+    }
+}
+
+/// Writes digits of the same number of bits to consecutive places.
+struct Writer<'a> {
+    out: &'a mut [u64],
+    /// The next limb to write.
+    at: usize,
+    /// The lowest bits of this limb, and their number, below 64.
+    word: u64,
+    filled: u32,
+}
+
+impl Writer<'_> {
+    /// Writes the lowest `bits` bits of `carry`, and shifts it right by as many bits.
+    #[inline(always)]
+    fn push<const K: usize>(&mut self, carry: &mut Carry, bits: usize) {
+        let whole = whole_limbs(K);
+        let rest = (bits - 64 * whole) as u32 % 64;
+        for &limb in &carry[..whole] {
+            self.limb(limb);
+        }
+        let top = carry[whole] & ((1 << rest) - 1);
+        let (low, high) = (self.word | top << self.filled, top >> 1 >> (63 - self.filled));
+        if let Some(out) = self.out.get_mut(self.at) {
+            *out = low;
+        }
+        let filled = self.filled + rest;
+        (self.word, self.at) = if filled >= 64 { (high, self.at + 1) } else { (low, self.at) };
+        self.filled = filled % 64;
+        for l in 0..limbs_of(K) {
+            let limb = |l: usize| if l < limbs_of(K) { carry[l] } else { 0 };
+            carry[l] = limb(l + whole) >> rest | limb(l + whole + 1) << 1 << (63 - rest);
+        }
+    }
+
+    #[inline(always)]
+    fn limb(&mut self, limb: u64) {
+        if let Some(out) = self.out.get_mut(self.at) {
+            *out = self.word | limb << self.filled;
+        }
+        self.word = limb >> 1 >> (63 - self.filled);
+        self.at += 1;
+    }
+
+    /// Writes the carry to the remaining limbs, if there are any. Otherwise, returns it.
+    fn finish(mut self, carry: Carry) -> Carry {
+        if self.at == self.out.len() && self.filled == 0 {
+            return carry;
+        }
+        let mut limbs = carry.into_iter();
+        while self.at < self.out.len() {
+            self.limb(limbs.next().unwrap_or(0));
+        }
+        debug_assert!(self.word == 0 && limbs.all(|x| x == 0), "the product is longer");
+        [0; MOST]
     }
 }

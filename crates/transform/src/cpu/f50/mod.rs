@@ -1,33 +1,72 @@
-//! Products of polynomials modulo a 50-bit prime, on one thread, with vectors of four numbers.
+//! Products of polynomials modulo primes below 2^49.5, with vectors of `f64`.
+//!
+//! | file | subject |
+//! |---|---|
+//! | `multiply` | products modulo several primes, on several threads |
+//! | `shape`, `extended` | the lengths 2^k and 3·2^k, and how the latter are composed |
+//! | `forward`, `inverse` | transforms in the caches |
+//! | `tiles` | longer transforms |
+//! | `roots` | primes, and the factors of the nodes |
+//! | `vectors`, `memory`, `bound` | operations on vectors, loads and stores, and bounds of values |
 //!
 //! # The length
 //!
-//! A [`Prime`] computes a product c of N coefficients, where N = 2^k or N = 3/2·2^k.
+//! A product c has N coefficients, where N = 2^k or N = 3/2·2^k.
 //!
-//! For N = 2^k, it computes c modulo x^N − 1.
+//! For N = 2^k, c is computed modulo x^N − 1.
 //!
 //! For N = 3/2·2^k, let M = 2^k and h = M/2, so that c has at most M + h coefficients. Let i be a
-//! root of unity with i² = −1. The product is computed modulo x^M − 1 and modulo x^h − i. For
-//! j < h, the remainder r = c mod (x^M − 1) has the coefficients r_j = c_j + c_(M+j) and
-//! r_(h+j) = c_(h+j). The remainder s = c mod (x^h − i) has the coefficients s_j = c_j + i·c_(h+j)
-//! − c_(M+j). Let d_j = s_j − i·r_(h+j) = c_j − c_(M+j). Then c_j = (r_j + d_j)/2 and
-//! c_(M+j) = (r_j − d_j)/2. This is the truncated transform of van der Hoeven (2004) with three
-//! quarters of 2M points.
+//! root of unity with i² = −1. The product is computed modulo x^M − 1 and modulo x^h − i, from
+//! which its coefficients follow (`extended`). This is the truncated transform of van der Hoeven
+//! (2004) with three quarters of 2M points.
+//!
+//! # The tree
+//!
+//! Node j of length L represents the residues of polynomials modulo x^L − w_j². As
+//! x^L − w² = (x^(L/2) − w)·(x^(L/2) + w), the children of this node are the nodes 2j and 2j + 1 of
+//! length L/2, if w_(2j)² = w_j and w_(2j+1)² = −w_j.
+//!
+//! This holds for the following w_j. Let b_s be bit s of j, so that j = Σ b_s·2^s, and let t_j = Σ
+//! b_s·2^(−s−2). For t = a/2^m, let e(t) = ω(m)^a, where ω(m) is the root of unity of order 2^m.
+//! Then w_j = e(t_j). In particular, node 0 represents residues modulo x^L − 1, and node 2 residues
+//! modulo x^L − i, where i = w_1 = w_2² and i² = −1. As w_j does not depend on the length, one
+//! table serves all transforms, and 1/w_j = −w_j' for another node j' (`roots`).
+//!
+//! A transform goes from a node to its descendants of length one. From the lower half l and the
+//! upper half u of a block it computes y = l + w·u and z = l − w·u, with the same w for the whole
+//! block. The inverse is l = (y + z)/2 and u = (y − z)/(2w). All factors 1/2 are left to the
+//! caller. The element-wise product of two transforms is the transform of the product of the
+//! polynomials, whatever the order of the descendants.
 
-mod lanes;
-mod prime;
+mod bound;
+mod extended;
+mod forward;
+mod inverse;
+mod memory;
+mod multiply;
+mod roots;
+mod shape;
 #[cfg(test)]
 mod tests;
-mod transform;
+mod tiles;
+mod vectors;
 
-pub use prime::{Prime, Scratch, Shape};
+use warpint_arith::simd::{Cpu, Level};
 
-/// Returns whether this CPU has fused multiply-adds. Without them, the transforms of this module
-/// are slow.
+pub use memory::{load, store};
+pub use multiply::{Operands, multiply};
+pub use roots::Prime;
+pub use shape::Shape;
+pub use vectors::{Factors, FieldVectors};
+
+/// Returns whether the transforms of this module are fast on this CPU: on x86-64, whether it has
+/// AVX2 and fused multiply-adds, and `WARPINT_CPU` allows their use. On aarch64, every CPU has
+/// fused multiply-adds.
 #[must_use]
 pub fn is_fast() -> bool {
-    #[cfg(target_arch = "x86_64")]
-    return std::arch::is_x86_feature_detected!("fma");
-    #[cfg(not(target_arch = "x86_64"))]
-    return cfg!(target_arch = "aarch64");
+    if cfg!(target_arch = "x86_64") {
+        Cpu::get().level >= Level::Avx2
+    } else {
+        cfg!(target_arch = "aarch64")
+    }
 }

@@ -1,57 +1,138 @@
-//! Compares products of polynomials modulo a prime with their definition, coefficient by
-//! coefficient.
+//! Compares products of polynomials modulo primes with their definition, coefficient by
+//! coefficient, and with products at points.
 
-use warpint_arith::f50::{F50, PRIMES};
+use warpint_arith::f50::F50;
+use warpint_arith::primes::{mul_mod, pow_mod};
 
+use super::super::goldilocks::Pool;
 use super::*;
 
-/// Returns the coefficients Σ_i a_i·b_(k−i) mod p of a product of polynomials, for k <
-/// `coefficients`.
-fn product(field: F50, a: &[u64], b: &[u64], coefficients: usize) -> Vec<f64> {
-    let p = u128::from(field.modulus());
-    let mut sums = vec![0u128; coefficients];
-    for (i, &x) in a.iter().enumerate() {
-        for (j, &y) in b.iter().enumerate() {
-            sums[i + j] = (sums[i + j] + u128::from(x) % p * (u128::from(y) % p)) % p;
-        }
-    }
-    sums.iter().map(|&sum| sum as f64).collect()
+/// Returns pseudo-random integers of absolute value at most p, as coefficients. A quarter of them
+/// are ±p.
+fn coefficients(field: F50, seed: u64, len: usize) -> Vec<f64> {
+    let (mut state, p) = (seed, field.modulus());
+    let mut next = || {
+        state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
+        let x = match state >> 62 {
+            0 => p,
+            _ => (state ^ state >> 29) % (p + 1),
+        };
+        if state >> 61 & 1 == 1 { x as f64 } else { -(x as f64) }
+    };
+    (0..len).map(|_| next()).collect()
+}
+
+/// Returns the product of two polynomials for each of the first primes, and its canonical
+/// coefficients times 2^−e. The factors have the given coefficients for each prime.
+fn products(pool: &Pool, shape: Shape, a: &[Vec<f64>], b: Option<&[Vec<f64>]>) -> Vec<Vec<u64>> {
+    let n = shape.points();
+    let padded = |rows: &[Vec<f64>]| -> Vec<f64> {
+        rows.iter()
+            .flat_map(|row| row.iter().copied().chain(std::iter::repeat(0.0)).take(n))
+            .collect()
+    };
+    let used = a.iter().chain(b.into_iter().flatten()).map(Vec::len).max().unwrap();
+    let (mut x, mut y) = (padded(a), b.map(padded));
+    let primes = &Prime::all()[..a.len()];
+    multiply(pool, primes, shape, Operands { a: &mut x, b: y.as_deref_mut(), used });
+    let row = |(prime, row): (&Prime, &[f64])| {
+        let field = prime.field();
+        let p = field.modulus();
+        let scale = pow_mod(2, p - 1 - u64::from(shape.scale()), p);
+        row.iter()
+            .map(|&x| {
+                assert!(x.abs() <= 5.1 * p as f64 && x.fract() == 0.0, "{x}");
+                mul_mod(field.to_u64(x), scale, p)
+            })
+            .collect()
+    };
+    primes.iter().zip(x.chunks(n)).map(row).collect()
 }
 
 #[test]
 fn products_are_those_of_the_definition() {
-    let mut scratch = Scratch::default();
-    let mut state = 11u64;
-    for (a_len, b_len) in [(1, 1), (16, 17), (20, 29), (33, 32), (1, 48), (64, 65), (50, 190)] {
-        let shape = Shape::of(a_len + b_len - 1);
-        for (modulus, _, _) in PRIMES {
-            let field = F50::new(modulus).unwrap();
-            let prime = Prime::new(field, shape.log2()).unwrap();
-            let mut number = |len: usize| -> Vec<u64> {
-                let next = |_| {
-                    state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(1);
-                    if state >> 62 == 0 { u64::MAX } else { state ^ state >> 29 }
-                };
-                (0..len).map(next).collect()
+    let pool = Pool::new(1);
+    let lengths =
+        [(1, 1), (64, 65), (33, 96), (20, 173), (97, 96), (1, 192), (128, 129), (300, 21)];
+    for (a_len, b_len) in lengths.into_iter().chain([(150, 235), (190, 194), (350, 419)]) {
+        let shape = Shape::of(a_len + b_len - 1).unwrap();
+        let factors = |seed, len| -> Vec<Vec<f64>> {
+            Prime::all().iter().map(|prime| coefficients(prime.field(), seed, len)).collect()
+        };
+        let (a, b) = (factors(11, a_len), factors(12, b_len));
+        let definition = |p: u64, a: &[f64], b: &[f64]| {
+            let p = i128::from(p);
+            let mut sums = vec![0i128; shape.points()];
+            for (i, &x) in a.iter().enumerate() {
+                for (j, &y) in b.iter().enumerate() {
+                    sums[i + j] += x as i128 * y as i128 % p;
+                }
+            }
+            sums.iter().map(|sum| sum.rem_euclid(p) as u64).collect::<Vec<_>>()
+        };
+        let check = |got: Vec<Vec<u64>>, a: &[Vec<f64>], b: &[Vec<f64>]| {
+            for (k, got) in got.iter().enumerate() {
+                let want = definition(Prime::all()[k].field().modulus(), &a[k], &b[k]);
+                assert_eq!(got, &want, "{} by {}, prime {k}", a[k].len(), b[k].len());
+            }
+        };
+        check(products(&pool, shape, &a, Some(&b)), &a, &b);
+        let half: Vec<Vec<f64>> =
+            a.iter().map(|a| a[..a.len().min(shape.points().div_ceil(2))].to_vec()).collect();
+        check(products(&pool, shape, &half, None), &half, &half);
+    }
+}
+
+/// Returns the value at x of the polynomial with the coefficients `row`.
+fn value(p: u64, row: impl DoubleEndedIterator<Item = u64>, x: u64) -> u64 {
+    row.rev()
+        .fold(0, |sum, c| ((u128::from(mul_mod(sum, x, p)) + u128::from(c)) % u128::from(p)) as u64)
+}
+
+/// Compares long products at a few points, and the results on several threads.
+fn long_products(lengths: &[usize], primes: usize) {
+    let pools = [1, 2, 3].map(Pool::new);
+    for &n in lengths {
+        let shape = Shape::of(n).unwrap();
+        for (a_len, is_square) in [(n / 2, false), (n / 8 + 3, false), (n.div_ceil(2), true)] {
+            let b_len = n + 1 - a_len;
+            let factors = |seed, len| -> Vec<Vec<f64>> {
+                let primes = Prime::all()[..primes].iter();
+                primes.map(|prime| coefficients(prime.field(), seed, len)).collect()
             };
-            let (a, b) = (number(a_len), number(b_len));
-            let mut out = vec![-1.0; shape.points()];
-            prime.product(shape, &a, Some(&b), &mut out, &mut scratch);
-            assert_eq!(out, product(field, &a, &b, out.len()), "{a_len} by {b_len} mod {modulus}");
-            if 2 * a_len - 1 <= out.len() {
-                prime.product(shape, &a, None, &mut out, &mut scratch);
-                assert_eq!(out, product(field, &a, &a, out.len()), "{a_len} mod {modulus}");
+            let a = factors(n as u64, a_len);
+            let b = if is_square { a.clone() } else { factors(!n as u64, b_len) };
+            let second = (!is_square).then_some(&b[..]);
+            let results = pools.each_ref().map(|pool| products(pool, shape, &a, second));
+            assert!(results.iter().all(|result| *result == results[0]), "{n}: threads differ");
+            for (k, row) in results[0].iter().enumerate() {
+                let field = Prime::all()[k].field();
+                let p = field.modulus();
+                let reduced = |row: &[f64], x| value(p, row.iter().map(|&c| field.to_u64(c)), x);
+                for x in [1, p - 1, 123_456_789_012_345] {
+                    let want = mul_mod(reduced(&a[k], x), reduced(&b[k], x), p);
+                    assert_eq!(value(p, row.iter().copied(), x), want, "{n} at {x}, prime {k}");
+                }
             }
         }
     }
 }
 
 #[test]
-fn a_shape_is_the_shortest_there_is() {
-    for coefficients in 1..2000 {
-        let shape = Shape::of(coefficients);
-        let least =
-            (5..12).flat_map(|k| [1usize << k, 3 << (k - 1)]).filter(|&n| n >= coefficients);
-        assert_eq!(Some(shape.points()), least.min(), "{coefficients}");
-    }
+fn products_at_points() {
+    let powers = (8..=13).flat_map(|k| [1usize << k, 3 << (k - 1)]);
+    long_products(&powers.flat_map(|n| [n - 1, n]).collect::<Vec<_>>(), 8);
+}
+
+#[test]
+fn long_products_at_points() {
+    let powers = (14..=18).flat_map(|k| [1usize << k, 3 << (k - 1)]);
+    long_products(&powers.collect::<Vec<_>>(), 3);
+}
+
+#[test]
+#[ignore = "a minute"]
+fn the_longest_products_at_points() {
+    let powers = (19..=24).flat_map(|k| [1usize << k, 3 << (k - 1)]);
+    long_products(&powers.collect::<Vec<_>>(), 2);
 }

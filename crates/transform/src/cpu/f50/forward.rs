@@ -1,0 +1,191 @@
+//! Forward transforms: from a node of the tree to its descendants.
+//!
+//! Passes compute two levels at a time on four quarters of each block, or one level on two halves.
+//! The last block has L² points, where L is the number of lanes: the first log2(L) levels of a
+//! block operate on its L vectors, and the others on the columns of the matrix of these vectors,
+//! which is transposed in between. The descendants of length one are left in this order.
+//!
+//! Bounds are followed by [`Bound`] from pass to pass. They decide where a number is reduced:
+//! before the last block, and elsewhere as late as possible.
+
+use warpint_arith::simd::F64s;
+
+use super::bound::Bound;
+use super::memory::{Quarters, load, load_square, store, store_square, strided};
+use super::roots::Roots;
+use super::vectors::{Factors, FieldVectors};
+
+/// The field, the instructions and the factors of a transform.
+#[derive(Clone, Copy)]
+pub(super) struct Forward<'a, V: F64s> {
+    pub(super) i: V::Instructions,
+    pub(super) f: FieldVectors<V>,
+    pub(super) roots: Roots<'a>,
+}
+
+/// How a pass treats the numbers that are not multiplied.
+#[derive(Clone, Copy, PartialEq)]
+enum Style {
+    /// They are used as they are.
+    Plain,
+    /// Likewise, and the factors 1 of node 0 and of its first child are not multiplied by.
+    Trivial,
+    /// The first number is reduced.
+    Reduced,
+}
+
+impl<V: F64s> Forward<'_, V> {
+    /// Transforms the polynomial of `data` modulo x^n − w², where n is the length of `data` and w
+    /// the factor of `node`. n must be a power of two, at least L². Values are up to `bound`.
+    #[inline(always)]
+    pub(super) fn whole(&self, data: &mut [f64], node: usize, bound: Bound) {
+        let last = V::LANES * V::LANES;
+        let bound = self.levels(data, last, node, bound);
+        debug_assert!(bound.allows_levels(2 * V::LANES.ilog2()));
+        let first = node * (data.len() / last);
+        for (j, block) in data.chunks_exact_mut(last).enumerate() {
+            match V::LANES {
+                4 => self.last::<4>(block, first + j),
+                8 => self.last::<8>(block, first + j),
+                _ => unreachable!("vectors have four or eight lanes"),
+            }
+        }
+    }
+
+    /// Computes the levels from one block, `data`, to blocks of `to` entries, and returns the bound
+    /// of the results. Both lengths must be powers of two, and `to` a multiple of L. The results
+    /// can be used for a last block, and for further levels.
+    #[inline(always)]
+    pub(super) fn levels(&self, data: &mut [f64], to: usize, node: usize, bound: Bound) -> Bound {
+        let (mut bound, mut len) = (bound, data.len());
+        let enough = |bound: Bound, len: usize| {
+            if len == to {
+                bound.allows_levels(2 * V::LANES.ilog2())
+            } else {
+                bound.allows_levels(2)
+            }
+        };
+        if !(len / to).ilog2().is_multiple_of(2) {
+            len /= 2;
+            let styles = [
+                (Style::Trivial, bound.sums(2.0)),
+                (Style::Plain, bound.level()),
+                (Style::Reduced, bound.reduced_level()),
+            ];
+            let allowed =
+                |style, after| enough(after, len) && (style != Style::Trivial || node == 0);
+            let style;
+            (style, bound) = choice(styles, allowed);
+            self.one_level(data, node, style);
+        }
+        while len > to {
+            let (first, blocks) = (node * (data.len() / len), data.len() / len);
+            let styles = [
+                (Style::Trivial, bound.sums(4.0).max(bound.level().level())),
+                (Style::Plain, bound.level().level()),
+                (Style::Reduced, bound.reduced_levels()),
+            ];
+            let allowed = |style, after| {
+                enough(after, len / 4) && (style != Style::Trivial || node == 0 && blocks <= 2)
+            };
+            let style;
+            (style, bound) = choice(styles, allowed);
+            for (j, block) in data.chunks_exact_mut(len).enumerate() {
+                match style {
+                    Style::Trivial if j == 0 => self.two_levels_of_node_0(block),
+                    Style::Reduced => self.two_levels::<true>(block, first + j),
+                    _ => self.two_levels::<false>(block, first + j),
+                }
+            }
+            len /= 4;
+        }
+        bound
+    }
+
+    /// Computes one level, from the block `data` to two halves.
+    #[inline(always)]
+    fn one_level(&self, data: &mut [f64], node: usize, style: Style) {
+        let w = self.roots.node(&self.f, node);
+        let (low, high) = data.split_at_mut(data.len() / 2);
+        for (l, u) in low.chunks_exact_mut(V::LANES).zip(high.chunks_exact_mut(V::LANES)) {
+            let (mut x, mut t): (V, V) = (load(self.i, l), load(self.i, u));
+            if style != Style::Trivial {
+                t = self.f.mul_by(t, w);
+            }
+            if style == Style::Reduced {
+                x = self.f.reduce(x);
+            }
+            store(x.add(t), l);
+            store(x.sub(t), u);
+        }
+    }
+
+    /// Computes two levels, from a block at `node` to four quarters. If `REDUCED` is true, the
+    /// numbers of the first quarter are reduced before.
+    #[inline(always)]
+    fn two_levels<const REDUCED: bool>(&self, block: &mut [f64], node: usize) {
+        let w = self.roots.node(&self.f, node);
+        let (w0, w1) = (self.roots.node(&self.f, 2 * node), self.roots.node(&self.f, 2 * node + 1));
+        let mut quarters = Quarters::<V>::new(self.i, block);
+        while let Some([mut x0, x1, x2, x3]) = quarters.load() {
+            if REDUCED {
+                x0 = self.f.reduce(x0);
+            }
+            let (t2, t3) = (self.f.mul_by(x2, w), self.f.mul_by(x3, w));
+            let (y0, y2) = (x0.add(t2), x0.sub(t2));
+            let t1 = self.f.mul_by(x1.add(t3), w0);
+            let t3 = self.f.mul_by(x1.sub(t3), w1);
+            quarters.store([y0.add(t1), y0.sub(t1), y2.add(t3), y2.sub(t3)]);
+        }
+    }
+
+    /// Computes two levels of node 0, whose factor is 1. The factors of its children are 1 and i.
+    #[inline(always)]
+    fn two_levels_of_node_0(&self, block: &mut [f64]) {
+        let i = self.roots.node(&self.f, 1);
+        let mut quarters = Quarters::<V>::new(self.i, block);
+        while let Some([x0, x1, x2, x3]) = quarters.load() {
+            let (y0, y1) = (x0.add(x2), x1.add(x3));
+            let (y2, y3) = (x0.sub(x2), self.f.mul_by(x1.sub(x3), i));
+            quarters.store([y0.add(y1), y0.sub(y1), y2.add(y3), y2.sub(y3)]);
+        }
+    }
+
+    /// Computes the last 2·log2(L) levels of a block of L² numbers, K = L.
+    #[inline(always)]
+    fn last<const K: usize>(&self, block: &mut [f64], node: usize) {
+        let mut x: [V; K] = load_square(self.i, block);
+        let levels = K.ilog2();
+        for s in 0..levels {
+            for b in 0..1 << s {
+                let w = self.roots.node(&self.f, (node << s) + b);
+                self.level_of(&mut x[b * (K >> s)..][..K >> s], w);
+            }
+        }
+        V::transpose(&mut x);
+        for s in 0..levels {
+            let w = strided::<V, false>(self.roots, self.i, s, (node * K) << s);
+            for b in 0..1 << s {
+                self.level_of(&mut x[b * (K >> s)..][..K >> s], w[b]);
+            }
+        }
+        store_square(block, x);
+    }
+
+    /// Computes one level on vectors: each entry of the upper half of `x` is multiplied by `w`.
+    #[inline(always)]
+    fn level_of(&self, x: &mut [V], w: Factors<V>) {
+        let half = x.len() / 2;
+        for j in 0..half {
+            let t = self.f.mul_by(x[half + j], w);
+            (x[j], x[half + j]) = (x[j].add(t), x[j].sub(t));
+        }
+    }
+}
+
+/// Returns the first allowed style, with the bound of the results, or the last style.
+#[inline(always)]
+fn choice(styles: [(Style, Bound); 3], allowed: impl Fn(Style, Bound) -> bool) -> (Style, Bound) {
+    let [a, b, c] = styles;
+    [a, b].into_iter().find(|&(style, after)| allowed(style, after)).unwrap_or(c)
+}
