@@ -15,9 +15,10 @@ mod reciprocal;
 
 use std::cmp::Ordering;
 
+use crate::kernels::sub_row;
 use crate::limbs::{
-    add_assign, at_least, compare, copy_to, shift_left_to, shift_right_assign, sub_assign, sub_row,
-    trim, trimmed,
+    add_assign, at_least, compare, copy_to, shift_left_to, shift_right_assign, sub_assign, trim,
+    trimmed,
 };
 use crate::product::{Multiplier, Products};
 pub use reciprocal::OneLimb;
