@@ -1,7 +1,7 @@
 //! Division. The method depends on the lengths of the divisor and of the quotient:
 //!
-//! * Divisors of one limb: each limb of the quotient is computed with the reciprocal of the divisor
-//!   (`reciprocal`).
+//! * Divisors of one or two limbs: each limb of the quotient is computed with the reciprocal of the
+//!   divisor (`reciprocal`).
 //! * Short divisors or short quotients: the schoolbook method, algorithm D (Knuth 1997, *The Art of
 //!   Computer Programming* 2, §4.3.1). Each limb of the quotient is estimated with the reciprocal
 //!   of the two top limbs of the divisor. The estimate is rarely too large, and never by more
@@ -61,7 +61,7 @@ impl Divisor {
         self.limbs.truncate(d.len());
         self.top = match *self.limbs {
             [] => Top::Zero,
-            [d] => Top::One(OneLimb::new(d)),
+            [d] => Top::One(OneLimb::prepare(d)),
             [.., d0, d1] => Top::Two(TwoLimbs::new(d1, d0)),
         };
     }
@@ -132,6 +132,11 @@ fn divide(
             q.fill(0);
             copy_to(r, a);
         }
+        Top::Two(d) if divisor.limbs.len() == 2 => {
+            q[a.len() - 1..].fill(0);
+            let rest = by_two_limbs(&mut q[..a.len() - 1], a, shift, d);
+            copy_to(r, &[rest as u64, (rest >> 64) as u64]);
+        }
         Top::Two(top) => {
             let d = &divisor.limbs[..];
             let u = at_least(dividend, a.len() + 1);
@@ -182,6 +187,22 @@ fn by_one_limb(q: &mut [u64], a: &[u64], shift: u32, d: OneLimb) -> u64 {
     for (i, q) in q.iter_mut().enumerate().rev() {
         let below = if i == 0 { 0 } else { a[i - 1] };
         (*q, rest) = d.div_rem(rest, a[i] << shift | below >> 1 >> (63 - shift));
+    }
+    rest >> shift
+}
+
+/// Computes q ← ⌊a/x⌋ and returns a mod x, for a divisor x of two limbs and a of at least two limbs.
+/// q must have one limb less than a. `d` contains x·2^shift and its reciprocal. The top bit of
+/// x·2^shift must be set.
+#[inline]
+fn by_two_limbs(q: &mut [u64], a: &[u64], shift: u32, d: TwoLimbs) -> u128 {
+    // Limb i of a·2^shift.
+    let limb = |i: usize| a[i] << shift | if i == 0 { 0 } else { a[i - 1] >> 1 >> (63 - shift) };
+    let top = a.len() - 1;
+    // The upper limb is below 2^shift ≤ 2^63, so the number is below the divisor.
+    let mut rest = u128::from(a[top] >> 1 >> (63 - shift)) << 64 | u128::from(limb(top));
+    for (i, q) in q.iter_mut().enumerate().rev() {
+        (*q, rest) = d.div_rem(rest, limb(i));
     }
     rest >> shift
 }

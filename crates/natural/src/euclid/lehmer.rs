@@ -60,11 +60,7 @@ pub(super) fn steps(
     loop {
         if let Some(more) = round(a, b, floor, quotients) {
             let [[n00, n01], [n10, n11]] = more;
-            let times = |x: u128, n: u64| x.wrapping_mul(u128::from(n));
-            (a, b) = (
-                times(a, n11).wrapping_sub(times(b, n01)),
-                times(b, n00).wrapping_sub(times(a, n10)),
-            );
+            (a, b) = inverse_times(&more, a, b);
             let row = |[x, y]: [u64; 2]| [x * n00 + y * n10, x * n01 + y * n11];
             m = [row(m[0]), row(m[1])];
             moved = true;
@@ -218,10 +214,17 @@ pub(super) fn apply_right(m: &Small, x: &mut [u64], y: &mut [u64]) -> [u64; 2] {
     [carry_x as u64, carry_y as u64]
 }
 
-/// Returns gcd(a, b) for positive a and b, by shifts and subtractions (Stein 1967).
-pub(super) fn gcd_128(a: u128, b: u128) -> u128 {
+/// Returns gcd(a, b) for positive a and b. Numbers of two limbs are first reduced by Euclid's
+/// algorithm to little more than one limb. The method for the rest is shifts and subtractions
+/// (Stein 1967).
+pub(super) fn gcd_128(mut a: u128, mut b: u128) -> u128 {
+    if a.min(b) >> 64 != 0
+        && let Some(m) = steps(a, b, true, &mut ())
+    {
+        (a, b) = inverse_times(&m, a, b);
+    }
     let shift = (a | b).trailing_zeros();
-    let (mut a, mut b) = (a >> a.trailing_zeros(), b >> b.trailing_zeros());
+    (a, b) = (a >> a.trailing_zeros(), b >> b.trailing_zeros());
     // Both are odd.
     while (a | b) >> 64 != 0 {
         if a == b {
@@ -232,9 +235,23 @@ pub(super) fn gcd_128(a: u128, b: u128) -> u128 {
         (a, b) = (small, difference >> difference.trailing_zeros());
     }
     let (mut a, mut b) = (a as u64, b as u64);
-    while a != b {
-        let (difference, small) = (a.abs_diff(b), a.min(b));
-        (a, b) = (small, difference >> difference.trailing_zeros());
+    loop {
+        // The number of trailing zeros does not depend on the sign, which is not yet known.
+        let difference = a.wrapping_sub(b);
+        if difference == 0 {
+            return u128::from(a) << shift;
+        }
+        let zeros = difference.trailing_zeros();
+        (a, b) = (a.abs_diff(b) >> zeros, a.min(b));
     }
-    u128::from(a) << shift
+}
+
+/// Returns M^(−1)·(a; b) mod 2^128 for the matrix M = `m`.
+#[inline(always)]
+fn inverse_times(m: &Small, a: u128, b: u128) -> (u128, u128) {
+    let times = |x: u128, n: u64| x.wrapping_mul(u128::from(n));
+    (
+        times(a, m[1][1]).wrapping_sub(times(b, m[0][1])),
+        times(b, m[0][0]).wrapping_sub(times(a, m[1][0])),
+    )
 }

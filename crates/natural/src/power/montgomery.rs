@@ -4,8 +4,8 @@
 use super::window::Residues;
 use crate::division::Divider;
 use crate::kernels::{self, INVERSE_LIMBS};
-use crate::limbs::{add_assign, at_least, compare, sub_assign, trimmed};
-use crate::product::Products;
+use crate::limbs::{add_assign, at_least, sub_assign, trimmed};
+use crate::product::{Products, mul_2, square_2};
 
 /// The smallest number of limbs for which a reduction by half products is faster than a reduction
 /// limb by limb. The half products are the low half of one product and the high half of another.
@@ -122,12 +122,7 @@ impl Montgomery {
         if l < *products_from {
             kernels::reduce(wide, m, inverse);
             let (carries, high) = wide.split_at_mut(l);
-            // Below 2m.
-            let more = add_assign(high, carries);
-            if more || compare(high, m).is_ge() {
-                sub_assign(high, m);
-            }
-            x.copy_from_slice(high);
+            reduced_sum(x, carries, high, m);
         } else {
             // As q·m ≡ wide mod R, the lower halves of both are equal.
             let half = at_least(half, 2 * l);
@@ -159,6 +154,66 @@ impl Montgomery {
     }
 }
 
+impl Montgomery {
+    /// Returns wide/2^128 mod m for a modulus m of two limbs and `wide` < m·2^128. Requires that the
+    /// inverse is that of a reduction limb by limb.
+    #[inline]
+    fn reduce_2(&self, [t0, t1, t2, t3]: [u64; 4]) -> [u64; 2] {
+        let (m, inverse) = (&self.m[..2], self.inverse[0]);
+        let product = |x: u64, y: u64, z: u64| {
+            let t = u128::from(x) * u128::from(y) + u128::from(z);
+            (t as u64, t >> 64)
+        };
+        let sum = |x: u64, y: u128, z: u128| {
+            let t = u128::from(x) + y + z;
+            (t as u64, t >> 64)
+        };
+        let q = t0.wrapping_mul(inverse);
+        let (low, high) = product(q, m[1], t1);
+        let (t1, carry) = sum(low, product(q, m[0], t0).1, 0);
+        let (t2, above) = sum(t2, high, carry);
+        let q = t1.wrapping_mul(inverse);
+        let (low, high) = product(q, m[1], t2);
+        let (t2, carry) = sum(low, product(q, m[0], t1).1, 0);
+        let (t3, above) = sum(t3, high, carry + above);
+        // Below 2m.
+        let (t, m) =
+            (u128::from(t3) << 64 | u128::from(t2), u128::from(m[1]) << 64 | u128::from(m[0]));
+        let (rest, negative) = t.overflowing_sub(m);
+        let t = if above != 0 || !negative { rest } else { t };
+        [t as u64, (t >> 64) as u64]
+    }
+
+    /// Returns whether residues have two limbs, and are reduced limb by limb.
+    #[inline]
+    fn has_two_limbs(&self) -> bool {
+        self.m.len() == 2 && self.products_from > 2
+    }
+}
+
+/// Computes x ← a + b mod m for numbers of l limbs with a + b < 2m. The contents of a are
+/// overwritten.
+#[inline]
+fn reduced_sum(x: &mut [u64], a: &mut [u64], b: &[u64], m: &[u64]) {
+    let mut carry = false;
+    for ((x, &a), &b) in x.iter_mut().zip(&*a).zip(b) {
+        let (s, c1) = a.overflowing_add(b);
+        let (s, c2) = s.overflowing_add(u64::from(carry));
+        (*x, carry) = (s, c1 | c2);
+    }
+    let mut borrow = false;
+    for ((d, &x), &m) in a.iter_mut().zip(&*x).zip(m) {
+        let (t, b1) = x.overflowing_sub(m);
+        let (t, b2) = t.overflowing_sub(u64::from(borrow));
+        (*d, borrow) = (t, b1 | b2);
+    }
+    // Without a branch, which could not be predicted.
+    let mask = u64::from(carry || !borrow).wrapping_neg();
+    for (x, &d) in x.iter_mut().zip(&*a) {
+        *x ^= (*x ^ d) & mask;
+    }
+}
+
 impl Residues for Montgomery {
     fn limbs(&self) -> usize {
         self.m.len()
@@ -169,6 +224,12 @@ impl Residues for Montgomery {
             x[0] = product;
             return;
         }
+        if let ([x0, x1], &[y0, y1]) = (&mut *x, y)
+            && self.has_two_limbs()
+        {
+            [*x0, *x1] = self.reduce_2(mul_2([*x0, *x1], [y0, y1]));
+            return;
+        }
         self.products.mul(at_least(&mut self.wide, 2 * x.len()), x, y);
         self.reduce(x);
     }
@@ -176,6 +237,12 @@ impl Residues for Montgomery {
     fn square(&mut self, x: &mut [u64]) {
         if let Some(square) = self.one_limb(x, x) {
             x[0] = square;
+            return;
+        }
+        if let [x0, x1] = x
+            && self.has_two_limbs()
+        {
+            [*x0, *x1] = self.reduce_2(square_2([*x0, *x1]));
             return;
         }
         self.products.square(at_least(&mut self.wide, 2 * x.len()), x);

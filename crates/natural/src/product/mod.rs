@@ -2,6 +2,7 @@
 //!
 //! | file | method |
 //! |---|---|
+//! | `short` | products and squares of up to three limbs |
 //! | `schoolbook` | limb by limb: low and high parts; whole products are in `kernels` |
 //! | `karatsuba` | three products of halves instead of four |
 //! | `ntt` | long products, by transforms over 50-bit primes |
@@ -13,12 +14,15 @@ mod karatsuba;
 mod multiplier;
 mod ntt;
 mod schoolbook;
+mod short;
 
 pub use goldilocks::TransformMultiplier;
 pub use multiplier::{FastProducts, Matrix2, Multiplier, Schoolbook};
 
 use crate::kernels;
 use crate::limbs::at_least;
+use short::square_3;
+pub(crate) use short::{mul_2, square_2};
 
 // Crossovers between methods, in limbs of 64 bits of the shorter factor. Measured by `cargo test
 // --release -p warpint-natural crossovers -- --ignored --nocapture` on an AMD EPYC with AVX2.
@@ -59,6 +63,8 @@ impl Products {
         if let (&[a], &[b], [low, high]) = (a, b, &mut *out) {
             let product = u128::from(a) * u128::from(b);
             (*low, *high) = (product as u64, (product >> 64) as u64);
+        } else if let (&[a0, a1], &[b0, b1], [_, _, _, _]) = (a, b, &*out) {
+            out.copy_from_slice(&mul_2([a0, a1], [b0, b1]));
         } else if a.len().min(b.len()) < KARATSUBA_FROM {
             kernels::mul(out, a, b);
         } else {
@@ -82,6 +88,10 @@ impl Products {
         if let (&[a], [low, high]) = (a, &mut *out) {
             let square = u128::from(a) * u128::from(a);
             (*low, *high) = (square as u64, (square >> 64) as u64);
+        } else if let (&[a0, a1], [_, _, _, _]) = (a, &*out) {
+            out.copy_from_slice(&square_2([a0, a1]));
+        } else if let (&[a0, a1, a2], [_, _, _, _, _, _]) = (a, &*out) {
+            out.copy_from_slice(&square_3([a0, a1, a2]));
         } else if a.len() < KARATSUBA_SQUARE_FROM {
             kernels::square(out, a);
         } else {
