@@ -89,6 +89,7 @@ pub fn reversed_sub_assign(a: &mut [u64], b: &[u64]) -> bool {
 }
 
 /// Compares two numbers of any lengths. Zero limbs at the high end are ignored.
+#[inline]
 #[must_use]
 pub fn compare(a: &[u64], b: &[u64]) -> Ordering {
     let common = a.len().min(b.len());
@@ -103,6 +104,7 @@ pub fn compare(a: &[u64], b: &[u64]) -> Ordering {
 }
 
 /// Returns a without the zero limbs at its high end.
+#[inline]
 #[must_use]
 pub fn trimmed(a: &[u64]) -> &[u64] {
     &a[..a.iter().rposition(|&x| x != 0).map_or(0, |top| top + 1)]

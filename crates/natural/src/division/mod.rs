@@ -56,9 +56,13 @@ impl Divisor {
     fn set(&mut self, d: &[u64]) {
         let d = trimmed(d);
         self.shift = d.last().map_or(0, |top| top.leading_zeros());
-        self.limbs.resize(d.len() + 1, 0);
-        shift_left_to(&mut self.limbs, d, self.shift);
-        self.limbs.truncate(d.len());
+        self.limbs.resize(d.len(), 0);
+        let mut below = 0;
+        for (to, &limb) in self.limbs.iter_mut().zip(d) {
+            // Two shifts, because a shift by 64 is not defined.
+            *to = limb << self.shift | below >> 1 >> (63 - self.shift);
+            below = limb;
+        }
         self.top = match *self.limbs {
             [] => Top::Zero,
             [d] => Top::One(OneLimb::prepare(d)),
@@ -124,18 +128,24 @@ fn divide(
             r.fill(0);
         }
         Top::One(d) => {
-            q[a.len()..].fill(0);
-            let rest = by_one_limb(&mut q[..a.len()], a, shift, d);
-            copy_to(r, &[rest]);
+            let (q, high) = q.split_at_mut(a.len());
+            clear(high);
+            let rest = by_one_limb(q, a, shift, d);
+            let (low, high) = r.split_at_mut(1);
+            low[0] = rest;
+            clear(high);
         }
         Top::Two(_) if a.len() < divisor.limbs.len() => {
             q.fill(0);
             copy_to(r, a);
         }
         Top::Two(d) if divisor.limbs.len() == 2 => {
-            q[a.len() - 1..].fill(0);
-            let rest = by_two_limbs(&mut q[..a.len() - 1], a, shift, d);
-            copy_to(r, &[rest as u64, (rest >> 64) as u64]);
+            let (q, high) = q.split_at_mut(a.len() - 1);
+            clear(high);
+            let rest = by_two_limbs(q, a, shift, d);
+            let (low, high) = r.split_at_mut(2);
+            (low[0], low[1]) = (rest as u64, (rest >> 64) as u64);
+            clear(high);
         }
         Top::Two(top) => {
             let d = &divisor.limbs[..];
@@ -155,6 +165,14 @@ fn divide(
             shift_right_assign(rest, shift);
             copy_to(r, rest);
         }
+    }
+}
+
+/// Sets x to zero. Usually x is empty; a call of `memset` would take as long as a short division.
+#[inline(always)]
+fn clear(x: &mut [u64]) {
+    if !x.is_empty() {
+        x.fill(0);
     }
 }
 

@@ -7,6 +7,8 @@
 //! undone. This criterion is simpler than the conditions of Collins 1980 and Jebelean 1995, which
 //! concern cofactors of both signs.
 
+use std::num::NonZeroU64;
+
 /// A matrix M by rows, with non-negative entries below 2^63 and determinant 1. It describes steps
 /// from a pair (a; b) to (a'; b') with (a; b) = M·(a'; b'), where pairs are column vectors.
 pub(super) type Small = [[u64; 2]; 2];
@@ -234,16 +236,23 @@ pub(super) fn gcd_128(mut a: u128, mut b: u128) -> u128 {
         let difference = large - small;
         (a, b) = (small, difference >> difference.trailing_zeros());
     }
-    let (mut a, mut b) = (a as u64, b as u64);
-    loop {
-        // The number of trailing zeros does not depend on the sign, which is not yet known.
-        let difference = a.wrapping_sub(b);
-        if difference == 0 {
-            return u128::from(a) << shift;
-        }
-        let zeros = difference.trailing_zeros();
-        (a, b) = (a.abs_diff(b) >> zeros, a.min(b));
+    u128::from(gcd_of_odd(a as u64, b as u64)) << shift
+}
+
+/// Returns gcd(a, b) for positive a and b, by shifts and subtractions (Stein 1967).
+#[inline]
+pub(super) fn gcd_64(a: u64, b: u64) -> u64 {
+    gcd_of_odd(a >> a.trailing_zeros(), b >> b.trailing_zeros()) << (a | b).trailing_zeros()
+}
+
+/// Returns gcd(a, b) for odd a and b.
+#[inline]
+fn gcd_of_odd(mut a: u64, mut b: u64) -> u64 {
+    // The number of trailing zeros does not depend on the sign, which is not yet known.
+    while let Some(difference) = NonZeroU64::new(a.wrapping_sub(b)) {
+        (a, b) = (a.abs_diff(b) >> difference.trailing_zeros(), a.min(b));
     }
+    a
 }
 
 /// Returns M^(−1)·(a; b) mod 2^128 for the matrix M = `m`.

@@ -22,6 +22,10 @@ pub(crate) use portable::double_and_add_squares;
 /// this number and l.
 pub(crate) const INVERSE_LIMBS: usize = 8;
 
+/// The smallest number of limbs of a row for which a call of a kernel is faster than code in place.
+#[cfg(target_arch = "x86_64")]
+const ROW_FROM: usize = 4;
+
 /// Returns whether this processor has BMI2 and ADX, and `WARPINT_CPU` allows them.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
@@ -143,7 +147,7 @@ unsafe fn square_by_blocks(out: *mut u64, a: &[u64]) {
 pub(crate) fn add_row(x: &mut [u64], a: &[u64], y: u64) -> u64 {
     assert_eq!(x.len(), a.len(), "a row has the wrong length");
     #[cfg(target_arch = "x86_64")]
-    if has_carry_chains() && !a.is_empty() {
+    if a.len() >= ROW_FROM && has_carry_chains() {
         // SAFETY: the processor has BMI2 and ADX; the lengths have been checked.
         return unsafe { carry_chains::add_row(x.as_mut_ptr(), a.as_ptr(), a.len(), y) };
     }
@@ -159,7 +163,7 @@ pub(crate) fn add_row(x: &mut [u64], a: &[u64], y: u64) -> u64 {
 pub(crate) fn sub_row(x: &mut [u64], a: &[u64], y: u64) -> u64 {
     assert_eq!(x.len(), a.len(), "a row has the wrong length");
     #[cfg(target_arch = "x86_64")]
-    if has_carry_chains() && !a.is_empty() {
+    if a.len() >= ROW_FROM && has_carry_chains() {
         // SAFETY: the processor has BMI2 and ADX; the lengths have been checked.
         return unsafe { carry_chains::sub_row(x.as_mut_ptr(), a.as_ptr(), a.len(), y) };
     }

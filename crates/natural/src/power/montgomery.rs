@@ -11,7 +11,7 @@ use crate::product::{Products, mul_2, square_2};
 /// limb by limb. The half products are the low half of one product and the high half of another.
 /// Measured by `cargo test --release -p warpint-natural reduction_crossover -- --ignored
 /// --nocapture` on an AMD EPYC with AVX2.
-const PRODUCTS_FROM: usize = 184;
+const PRODUCTS_FROM: usize = 256;
 
 /// The ring of integers modulo an odd number m of l limbs, with working memory. In this type,
 /// R = 2^(64·l).
@@ -64,12 +64,18 @@ impl Montgomery {
         self.m.extend(m);
         self.divider.set(m);
         let l = m.len();
-        let square = at_least(&mut self.wide, 2 * l + 1);
-        square.fill(0);
-        square[2 * l] = 1;
         self.square_of_r.resize(l, 0);
-        let quotient = at_least(&mut self.half, 2 * l + 1);
-        self.divider.div_rem(quotient, &mut self.square_of_r, square);
+        if let &[m] = m {
+            // 2^128 mod m.
+            let m = u128::from(m);
+            self.square_of_r[0] = ((u128::MAX % m + 1) % m) as u64;
+        } else {
+            let square = at_least(&mut self.wide, 2 * l + 1);
+            square.fill(0);
+            square[2 * l] = 1;
+            let quotient = at_least(&mut self.half, 2 * l + 1);
+            self.divider.div_rem(quotient, &mut self.square_of_r, square);
+        }
         if 1 < l && l < self.products_from {
             inverse_of_odd(&mut self.inverse, m, l.min(INVERSE_LIMBS), &mut self.products);
             negate(&mut self.inverse);

@@ -2,7 +2,7 @@
 //!
 //! | file | method |
 //! |---|---|
-//! | `short` | products and squares of up to three limbs |
+//! | `short` | products and squares of two limbs |
 //! | `schoolbook` | limb by limb: low and high parts; whole products are in `kernels` |
 //! | `karatsuba` | three products of halves instead of four |
 //! | `ntt` | long products, by transforms over 50-bit primes |
@@ -21,7 +21,6 @@ pub use multiplier::{FastProducts, Matrix2, Multiplier, Schoolbook};
 
 use crate::kernels;
 use crate::limbs::at_least;
-use short::square_3;
 pub(crate) use short::{mul_2, square_2};
 
 // Crossovers between methods, in limbs of 64 bits of the shorter factor. Measured by `cargo test
@@ -63,7 +62,16 @@ impl Products {
         if let (&[a], &[b], [low, high]) = (a, b, &mut *out) {
             let product = u128::from(a) * u128::from(b);
             (*low, *high) = (product as u64, (product >> 64) as u64);
-        } else if let (&[a0, a1], &[b0, b1], [_, _, _, _]) = (a, b, &*out) {
+        } else {
+            self.mul_more(out, a, b);
+        }
+    }
+
+    /// Computes [`Self::mul`] for factors of more than one limb. It is not inlined, so that
+    /// callers need few registers for products of one limb.
+    #[inline(never)]
+    fn mul_more(&mut self, out: &mut [u64], a: &[u64], b: &[u64]) {
+        if let (&[a0, a1], &[b0, b1], [_, _, _, _]) = (a, b, &*out) {
             out.copy_from_slice(&mul_2([a0, a1], [b0, b1]));
         } else if a.len().min(b.len()) < KARATSUBA_FROM {
             kernels::mul(out, a, b);
@@ -88,10 +96,16 @@ impl Products {
         if let (&[a], [low, high]) = (a, &mut *out) {
             let square = u128::from(a) * u128::from(a);
             (*low, *high) = (square as u64, (square >> 64) as u64);
-        } else if let (&[a0, a1], [_, _, _, _]) = (a, &*out) {
+        } else {
+            self.square_more(out, a);
+        }
+    }
+
+    /// Computes [`Self::square`] for a of more than one limb. It is not inlined, as `mul_more`.
+    #[inline(never)]
+    fn square_more(&mut self, out: &mut [u64], a: &[u64]) {
+        if let (&[a0, a1], [_, _, _, _]) = (a, &*out) {
             out.copy_from_slice(&square_2([a0, a1]));
-        } else if let (&[a0, a1, a2], [_, _, _, _, _, _]) = (a, &*out) {
-            out.copy_from_slice(&square_3([a0, a1, a2]));
         } else if a.len() < KARATSUBA_SQUARE_FROM {
             kernels::square(out, a);
         } else {

@@ -260,6 +260,56 @@ kernels!(
     ["r8" "r9" "r10" "r11" "r12" "r13" "r14" "r15"]
 );
 
+/// Computes [`Square`] for w = 3 in registers.
+unsafe fn square_three(out: *mut u64, a: *const u64) {
+    // SAFETY: the caller guarantees that the addresses are valid. `mov` and `mulx` keep the flags:
+    // the overflow flag is the carry of the doubled limbs, the carry flag that of the squares.
+    unsafe {
+        asm!(
+            "mov rdx, [rcx]",
+            "mulx r9, r8, [rcx + 8]",
+            "mulx r10, rax, [rcx + 16]",
+            "mulx rsi, rdx, rdx",
+            "mov [rdi], rdx",
+            "mov rdx, [rcx + 8]",
+            "add r9, rax",
+            "mulx r11, rax, [rcx + 16]",
+            "adc r10, rax",
+            "adc r11, 0",
+            // The products of different limbs are in r8 to r11.
+            "xor eax, eax",
+            "adox r8, r8",
+            "adcx r8, rsi",
+            "mov [rdi + 8], r8",
+            "mulx rsi, rax, rdx",
+            "adox r9, r9",
+            "adcx r9, rax",
+            "mov [rdi + 16], r9",
+            "adox r10, r10",
+            "adcx r10, rsi",
+            "mov [rdi + 24], r10",
+            "mov rdx, [rcx + 16]",
+            "mulx rsi, rax, rdx",
+            "adox r11, r11",
+            "adcx r11, rax",
+            "mov [rdi + 32], r11",
+            "mov eax, 0",
+            "adox rsi, rax",
+            "adcx rsi, rax",
+            "mov [rdi + 40], rsi",
+            in("rdi") out,
+            in("rcx") a,
+            out("rax") _,
+            out("rdx") _,
+            out("rsi") _,
+            out("r8") _,
+            out("r9") _,
+            out("r10") _,
+            out("r11") _,
+        );
+    }
+}
+
 /// The kernels of type [`Mul`] for blocks of 1 to 8 limbs.
 pub(in super::super) const MUL: [Mul; BLOCK] =
     [one::mul, two::mul, three::mul, four::mul, five::mul, six::mul, seven::mul, eight::mul];
@@ -276,7 +326,7 @@ pub(in super::super) const LOW: [Low; BLOCK] =
 pub(in super::super) const SQUARE: [Square; BLOCK] = [
     one::square,
     two::square,
-    three::square,
+    square_three,
     four::square,
     five::square,
     six::square,
