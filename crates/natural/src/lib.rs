@@ -17,6 +17,7 @@
 
 pub mod division;
 pub mod euclid;
+mod kernels;
 pub mod limbs;
 pub mod power;
 pub mod product;

@@ -9,5 +9,5 @@ mod add;
 pub(crate) mod oracle;
 mod small;
 
-pub use add::{add_assign, compare, sub_assign, trim, trimmed};
+pub use add::{add_assign, compare, reversed_sub_assign, sub_assign, trim, trimmed};
 pub use small::{div_rem_small, mul_small_assign, rem_small};

@@ -1,7 +1,7 @@
 //! Division. The method depends on the lengths of the divisor and of the quotient:
 //!
-//! * Divisors of one limb: each limb of the quotient is computed with the reciprocal of the divisor
-//!   (`reciprocal`).
+//! * Divisors of one or two limbs: each limb of the quotient is computed with the reciprocal of the
+//!   divisor (`reciprocal`).
 //! * Short divisors or short quotients: the schoolbook method, algorithm D (Knuth 1997, *The Art of
 //!   Computer Programming* 2, §4.3.1). Each limb of the quotient is estimated with the reciprocal
 //!   of the two top limbs of the divisor. The estimate is rarely too large, and never by more
@@ -15,9 +15,10 @@ mod reciprocal;
 
 use std::cmp::Ordering;
 
+use crate::kernels::sub_row;
 use crate::limbs::{
-    add_assign, at_least, compare, copy_to, shift_left_to, shift_right_assign, sub_assign, sub_row,
-    trim, trimmed,
+    add_assign, at_least, compare, copy_to, shift_left_to, shift_right_assign, sub_assign, trim,
+    trimmed,
 };
 use crate::product::{Multiplier, Products};
 pub use reciprocal::OneLimb;
@@ -55,12 +56,16 @@ impl Divisor {
     fn set(&mut self, d: &[u64]) {
         let d = trimmed(d);
         self.shift = d.last().map_or(0, |top| top.leading_zeros());
-        self.limbs.resize(d.len() + 1, 0);
-        shift_left_to(&mut self.limbs, d, self.shift);
-        self.limbs.truncate(d.len());
+        self.limbs.resize(d.len(), 0);
+        let mut below = 0;
+        for (to, &limb) in self.limbs.iter_mut().zip(d) {
+            // Two shifts, because a shift by 64 is not defined.
+            *to = limb << self.shift | below >> 1 >> (63 - self.shift);
+            below = limb;
+        }
         self.top = match *self.limbs {
             [] => Top::Zero,
-            [d] => Top::One(OneLimb::new(d)),
+            [d] => Top::One(OneLimb::prepare(d)),
             [.., d0, d1] => Top::Two(TwoLimbs::new(d1, d0)),
         };
     }
@@ -123,13 +128,24 @@ fn divide(
             r.fill(0);
         }
         Top::One(d) => {
-            q[a.len()..].fill(0);
-            let rest = by_one_limb(&mut q[..a.len()], a, shift, d);
-            copy_to(r, &[rest]);
+            let (q, high) = q.split_at_mut(a.len());
+            clear(high);
+            let rest = by_one_limb(q, a, shift, d);
+            let (low, high) = r.split_at_mut(1);
+            low[0] = rest;
+            clear(high);
         }
         Top::Two(_) if a.len() < divisor.limbs.len() => {
             q.fill(0);
             copy_to(r, a);
+        }
+        Top::Two(d) if divisor.limbs.len() == 2 => {
+            let (q, high) = q.split_at_mut(a.len() - 1);
+            clear(high);
+            let rest = by_two_limbs(q, a, shift, d);
+            let (low, high) = r.split_at_mut(2);
+            (low[0], low[1]) = (rest as u64, (rest >> 64) as u64);
+            clear(high);
         }
         Top::Two(top) => {
             let d = &divisor.limbs[..];
@@ -149,6 +165,14 @@ fn divide(
             shift_right_assign(rest, shift);
             copy_to(r, rest);
         }
+    }
+}
+
+/// Sets x to zero. Usually x is empty; a call of `memset` would take as long as a short division.
+#[inline(always)]
+fn clear(x: &mut [u64]) {
+    if !x.is_empty() {
+        x.fill(0);
     }
 }
 
@@ -181,6 +205,22 @@ fn by_one_limb(q: &mut [u64], a: &[u64], shift: u32, d: OneLimb) -> u64 {
     for (i, q) in q.iter_mut().enumerate().rev() {
         let below = if i == 0 { 0 } else { a[i - 1] };
         (*q, rest) = d.div_rem(rest, a[i] << shift | below >> 1 >> (63 - shift));
+    }
+    rest >> shift
+}
+
+/// Computes q ← ⌊a/x⌋ and returns a mod x, for a divisor x of two limbs and a of at least two limbs.
+/// q must have one limb less than a. `d` contains x·2^shift and its reciprocal. The top bit of
+/// x·2^shift must be set.
+#[inline]
+fn by_two_limbs(q: &mut [u64], a: &[u64], shift: u32, d: TwoLimbs) -> u128 {
+    // Limb i of a·2^shift.
+    let limb = |i: usize| a[i] << shift | if i == 0 { 0 } else { a[i - 1] >> 1 >> (63 - shift) };
+    let top = a.len() - 1;
+    // The upper limb is below 2^shift ≤ 2^63, so the number is below the divisor.
+    let mut rest = u128::from(a[top] >> 1 >> (63 - shift)) << 64 | u128::from(limb(top));
+    for (i, q) in q.iter_mut().enumerate().rev() {
+        (*q, rest) = d.div_rem(rest, limb(i));
     }
     rest >> shift
 }

@@ -21,6 +21,31 @@ impl OneLimb {
         Self { d, v: v as u64 }
     }
 
+    /// Creates the divisor d at run time, with one hardware division where there is one of two limbs
+    /// by one. Requires d ≥ 2^63.
+    #[inline]
+    pub(super) fn prepare(d: u64) -> Self {
+        #[cfg(target_arch = "x86_64")]
+        {
+            debug_assert!(d >> 63 == 1, "a divisor whose top bit is not set");
+            let v;
+            // SAFETY: every x86-64 processor has `div`. It divides (B − 1 − d)·B + B − 1 by d. The
+            // quotient has one limb, because B − 1 − d < d.
+            unsafe {
+                std::arch::asm!(
+                    "div {d}",
+                    d = in(reg) d,
+                    inout("rax") u64::MAX => v,
+                    inout("rdx") !d => _,
+                    options(pure, nomem, nostack),
+                );
+            }
+            Self { d, v }
+        }
+        #[cfg(not(target_arch = "x86_64"))]
+        Self::new(d)
+    }
+
     /// Returns the quotient and the remainder of u1·2^64 + u0 divided by d, for u1 < d (Möller and
     /// Granlund 2011, algorithm 4).
     #[inline]
@@ -54,8 +79,9 @@ pub(super) struct TwoLimbs {
 impl TwoLimbs {
     /// Creates the divisor d1·2^64 + d0 and computes its reciprocal (Möller and Granlund 2011,
     /// algorithm 6). Requires d1 ≥ 2^63.
+    #[inline]
     pub(super) fn new(d1: u64, d0: u64) -> Self {
-        let mut v = OneLimb::new(d1).v;
+        let mut v = OneLimb::prepare(d1).v;
         let mut p = d1.wrapping_mul(v).wrapping_add(d0);
         if p < d0 {
             v = v.wrapping_sub(1);
@@ -128,7 +154,8 @@ mod tests {
     #[test]
     fn one_limb() {
         for d in words().into_iter().filter(|d| d >> 63 == 1) {
-            let divisor = OneLimb::new(d);
+            let divisor = OneLimb::prepare(d);
+            assert_eq!(divisor.v, OneLimb::new(d).v, "the reciprocal of {d}");
             for u1 in words().into_iter().chain([d - 1, d - 2]).filter(|&u1| u1 < d) {
                 for u0 in words() {
                     let u = u128::from(u1) << 64 | u128::from(u0);

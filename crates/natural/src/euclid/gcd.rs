@@ -25,7 +25,7 @@ use crate::product::{FastProducts, Multiplier, Products};
 /// steps by leading parts. The first entry is for a gcd alone, the second entry for a gcd with a
 /// cofactor. Measured by `cargo test --release -p warpint-natural gcd_crossover -- --ignored
 /// --nocapture` on an AMD EPYC with AVX2.
-const HALF_GCD_FROM: [usize; 2] = [1600, 900];
+const HALF_GCD_FROM: [usize; 2] = [550, 450];
 
 /// The context of half-gcds that run on the caller's thread and cannot be cancelled.
 const HERE: Context = Context { multiplier: &FastProducts, cancel: &|| false };
@@ -100,6 +100,11 @@ impl Euclid {
 
     /// Returns gcd(a, b) without leading zero limbs; gcd(a, 0) = a.
     pub fn gcd(&mut self, a: &[u64], b: &[u64]) -> &[u64] {
+        if let (&[a], &[b]) = (trimmed(a), trimmed(b)) {
+            self.a.clear();
+            self.a.push(lehmer::gcd_64(a, b));
+            return &self.a;
+        }
         // Cannot be cancelled.
         let _ = self.divide_out(a, b, &HERE);
         &self.a

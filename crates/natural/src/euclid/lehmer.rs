@@ -7,6 +7,8 @@
 //! undone. This criterion is simpler than the conditions of Collins 1980 and Jebelean 1995, which
 //! concern cofactors of both signs.
 
+use std::num::NonZeroU64;
+
 /// A matrix M by rows, with non-negative entries below 2^63 and determinant 1. It describes steps
 /// from a pair (a; b) to (a'; b') with (a; b) = M·(a'; b'), where pairs are column vectors.
 pub(super) type Small = [[u64; 2]; 2];
@@ -42,6 +44,9 @@ impl Quotients for () {
 /// and B' be the leading parts after the steps, which are at least 2^65. Both components of
 /// M^(−1)·(x; y) differ from those of 2^k·(A'; B') by less than 2^k·2^63. So both numbers stay
 /// positive.
+///
+/// In the same way, most steps are found from the leading 64 bits of A and B ([`round`]). About two
+/// rounds are enough.
 pub(super) fn steps(
     mut a: u128,
     mut b: u128,
@@ -55,19 +60,96 @@ pub(super) fn steps(
     let mut m = [[1, 0], [0, 1]];
     let mut moved = false;
     loop {
-        if a >= b {
+        if let Some(more) = round(a, b, floor, quotients) {
+            let [[n00, n01], [n10, n11]] = more;
+            (a, b) = inverse_times(&more, a, b);
+            let row = |[x, y]: [u64; 2]| [x * n00 + y * n10, x * n01 + y * n11];
+            m = [row(m[0]), row(m[1])];
+            moved = true;
+            // Not worth another round.
+            if (a | b) >> 6 < floor {
+                break;
+            }
+        } else if a >= b {
             let Some((q, rest)) = step(a, b, floor) else { break };
             a = rest;
             m[0][1] += q * m[0][0];
             m[1][1] += q * m[1][0];
             quotients.reduce_a(q);
+            moved = true;
         } else {
             let Some((q, rest)) = step(b, a, floor) else { break };
             b = rest;
             m[0][0] += q * m[0][1];
             m[1][0] += q * m[1][1];
             quotients.reduce_b(q);
+            moved = true;
         }
+    }
+    moved.then_some(m)
+}
+
+/// Finds steps on A = `a` and B = `b` from the leading 64 bits of both. Returns the matrix of the
+/// steps, or `None` if none is found. A and B stay at or above `floor`, which is at least 1.
+///
+/// Let a = 2^s·a' + a0 and b = 2^s·b' + b0, where a0, b0 < 2^s and a', b' < 2^64. Steps on a' and b'
+/// are executed as long as both stay at or above a number f. If s = 0, f is `floor`, and nothing is
+/// rounded. Otherwise f is at least 2^33, so the entries m of the matrix, which satisfy
+/// m·f ≤ max(a', b'), are below 2^31. The steps change the lower parts to numbers above −2^(s+31). As
+/// 2^s·f ≥ `floor` + 2^(s+31), both numbers stay at or above `floor`.
+#[inline(always)]
+fn round(a: u128, b: u128, floor: u128, quotients: &mut impl Quotients) -> Option<Small> {
+    let s = 64u32.saturating_sub((a | b).leading_zeros());
+    let (mut a, mut b) = ((a >> s) as u64, (b >> s) as u64);
+    let f = match s {
+        0 => floor as u64,
+        _ => {
+            // Above 2^64 only if no step is possible.
+            let above = ((floor - 1) >> s) + 1 + (1 << 31);
+            u64::try_from(above).ok()?.max(1 << 33)
+        }
+    };
+    if a < f || b < f {
+        return None;
+    }
+    let mut m = [[1, 0], [0, 1]];
+    let mut of_a = a >= b;
+    let mut moved = false;
+    loop {
+        if of_a {
+            let (q, rest) = (a / b, a % b);
+            if rest < f {
+                let q = (a - f) / b;
+                if q > 0 {
+                    m[0][1] += q * m[0][0];
+                    m[1][1] += q * m[1][0];
+                    quotients.reduce_a(q);
+                    moved = true;
+                }
+                break;
+            }
+            a = rest;
+            m[0][1] += q * m[0][0];
+            m[1][1] += q * m[1][0];
+            quotients.reduce_a(q);
+            moved = true;
+        }
+        of_a = true;
+        let (q, rest) = (b / a, b % a);
+        if rest < f {
+            let q = (b - f) / a;
+            if q > 0 {
+                m[0][0] += q * m[0][1];
+                m[1][0] += q * m[1][1];
+                quotients.reduce_b(q);
+                moved = true;
+            }
+            break;
+        }
+        b = rest;
+        m[0][0] += q * m[0][1];
+        m[1][0] += q * m[1][1];
+        quotients.reduce_b(q);
         moved = true;
     }
     moved.then_some(m)
@@ -103,19 +185,18 @@ fn step(x: u128, y: u128, floor: u128) -> Option<(u64, u128)> {
 /// and b must be non-negative and fit in the length of the old ones; this is not checked.
 pub(super) fn apply_inverse(m: &Small, a: &mut [u64], b: &mut [u64]) {
     let [[m00, m01], [m10, m11]] = *m;
-    // Below 2^127.
-    let product = |x: u64, y: u64| (u128::from(x) * u128::from(y)) as i128;
-    let (mut carry_a, mut carry_b) = (0i128, 0i128);
+    let product = |x: u64, y: u64| u128::from(x) * u128::from(y);
+    // −m·y ≡ m·¬y + m mod 2^(64·n), so every term is positive.
+    let (mut carry_a, mut carry_b) = (m01, m10);
     for (a, b) in a.iter_mut().zip(b) {
         let (x, y) = (*a, *b);
-        // Products are at most (2^63 − 1)(2^64 − 1), and the absolute value of a carry is at most
-        // 2^63.
-        let s = product(m11, x) - product(m01, y) + carry_a;
-        let t = product(m00, y) - product(m10, x) + carry_b;
+        // Two products of at most (2^63 − 1)(2^64 − 1) and a carry below 2^64.
+        let s = product(m11, x) + product(m01, !y) + u128::from(carry_a);
+        let t = product(m00, y) + product(m10, !x) + u128::from(carry_b);
         (*a, *b) = (s as u64, t as u64);
-        (carry_a, carry_b) = (s >> 64, t >> 64);
+        (carry_a, carry_b) = ((s >> 64) as u64, (t >> 64) as u64);
     }
-    debug_assert!(carry_a == 0 && carry_b == 0, "a step went below zero");
+    debug_assert!(carry_a == m01 && carry_b == m10, "a step went below zero");
 }
 
 /// Computes (x, y) ← (x, y)·M for the matrix M = `m`, and x and y of equal length. Returns the limb
@@ -135,10 +216,17 @@ pub(super) fn apply_right(m: &Small, x: &mut [u64], y: &mut [u64]) -> [u64; 2] {
     [carry_x as u64, carry_y as u64]
 }
 
-/// Returns gcd(a, b) for positive a and b, by shifts and subtractions (Stein 1967).
-pub(super) fn gcd_128(a: u128, b: u128) -> u128 {
+/// Returns gcd(a, b) for positive a and b. Numbers of two limbs are first reduced by Euclid's
+/// algorithm to little more than one limb. The method for the rest is shifts and subtractions
+/// (Stein 1967).
+pub(super) fn gcd_128(mut a: u128, mut b: u128) -> u128 {
+    if a.min(b) >> 64 != 0
+        && let Some(m) = steps(a, b, true, &mut ())
+    {
+        (a, b) = inverse_times(&m, a, b);
+    }
     let shift = (a | b).trailing_zeros();
-    let (mut a, mut b) = (a >> a.trailing_zeros(), b >> b.trailing_zeros());
+    (a, b) = (a >> a.trailing_zeros(), b >> b.trailing_zeros());
     // Both are odd.
     while (a | b) >> 64 != 0 {
         if a == b {
@@ -148,10 +236,31 @@ pub(super) fn gcd_128(a: u128, b: u128) -> u128 {
         let difference = large - small;
         (a, b) = (small, difference >> difference.trailing_zeros());
     }
-    let (mut a, mut b) = (a as u64, b as u64);
-    while a != b {
-        let (difference, small) = (a.abs_diff(b), a.min(b));
-        (a, b) = (small, difference >> difference.trailing_zeros());
+    u128::from(gcd_of_odd(a as u64, b as u64)) << shift
+}
+
+/// Returns gcd(a, b) for positive a and b, by shifts and subtractions (Stein 1967).
+#[inline]
+pub(super) fn gcd_64(a: u64, b: u64) -> u64 {
+    gcd_of_odd(a >> a.trailing_zeros(), b >> b.trailing_zeros()) << (a | b).trailing_zeros()
+}
+
+/// Returns gcd(a, b) for odd a and b.
+#[inline]
+fn gcd_of_odd(mut a: u64, mut b: u64) -> u64 {
+    // The number of trailing zeros does not depend on the sign, which is not yet known.
+    while let Some(difference) = NonZeroU64::new(a.wrapping_sub(b)) {
+        (a, b) = (a.abs_diff(b) >> difference.trailing_zeros(), a.min(b));
     }
-    u128::from(a) << shift
+    a
+}
+
+/// Returns M^(−1)·(a; b) mod 2^128 for the matrix M = `m`.
+#[inline(always)]
+fn inverse_times(m: &Small, a: u128, b: u128) -> (u128, u128) {
+    let times = |x: u128, n: u64| x.wrapping_mul(u128::from(n));
+    (
+        times(a, m[1][1]).wrapping_sub(times(b, m[0][1])),
+        times(b, m[0][0]).wrapping_sub(times(a, m[1][0])),
+    )
 }

@@ -1,4 +1,4 @@
-//! Shifts, copies and products by one limb, each in one pass over the limbs.
+//! Shifts and copies, each in one pass over the limbs.
 
 /// Computes to ← from·2^bits for 0 ≤ bits < 64. `to` must have one limb more than `from`.
 pub(crate) fn shift_left_to(to: &mut [u64], from: &[u64], bits: u32) {
@@ -18,22 +18,6 @@ pub(crate) fn shift_right_assign(a: &mut [u64], bits: u32) {
     for limb in a.iter_mut().rev() {
         (*limb, above) = (*limb >> bits | above << 1 << (63 - bits), *limb);
     }
-}
-
-/// Computes x ← x − a·y mod 2^(64·n), where x and a have n limbs. Returns the limb that must be
-/// subtracted from the limb above x.
-#[inline]
-pub(crate) fn sub_row(x: &mut [u64], a: &[u64], y: u64) -> u64 {
-    let mut carry = 0u64;
-    for (x, &a) in x.iter_mut().zip(a) {
-        // At most (2^64 − 1)² + 2^64 − 1 = 2^64·(2^64 − 1): if the upper half is 2^64 − 1, the
-        // lower half is 0 and causes no borrow.
-        let t = u128::from(a) * u128::from(y) + u128::from(carry);
-        let (difference, borrow) = x.overflowing_sub(t as u64);
-        *x = difference;
-        carry = (t >> 64) as u64 + u64::from(borrow);
-    }
-    carry
 }
 
 /// Copies `from` to the lowest limbs of `to`, and sets the other limbs of `to` to zero.

@@ -16,13 +16,14 @@ mod root;
 pub use div::div_rem;
 pub use gcd::{gcd, inverse};
 pub use linear::copy_to;
-pub(crate) use linear::{at_least, shift_left_to, shift_right_assign, sub_row};
+pub(crate) use linear::{at_least, shift_left_to, shift_right_assign};
 pub use mersenne::{
     add_mod, canonicalise, div_small_mod, limbs_for_bits, mul_mod, reduce, rotate_left, sub_mod,
 };
 pub use mul::mul;
 pub use power::pow_mod;
 pub use root::{root, sqrt};
+pub(crate) use warpint_arith::limbs::reversed_sub_assign;
 pub use warpint_arith::limbs::{
     add_assign, compare, div_rem_small, mul_small_assign, rem_small, sub_assign, trim, trimmed,
 };

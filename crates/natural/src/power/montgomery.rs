@@ -3,15 +3,15 @@
 
 use super::window::Residues;
 use crate::division::Divider;
-use crate::limbs::{add_assign, at_least, compare, sub_assign, trimmed};
-use crate::product::Products;
-use crate::product::schoolbook::add_row;
+use crate::kernels::{self, INVERSE_LIMBS};
+use crate::limbs::{add_assign, at_least, sub_assign, trimmed};
+use crate::product::{Products, mul_2, square_2};
 
 /// The smallest number of limbs for which a reduction by half products is faster than a reduction
 /// limb by limb. The half products are the low half of one product and the high half of another.
 /// Measured by `cargo test --release -p warpint-natural reduction_crossover -- --ignored
 /// --nocapture` on an AMD EPYC with AVX2.
-const PRODUCTS_FROM: usize = 184;
+const PRODUCTS_FROM: usize = 256;
 
 /// The ring of integers modulo an odd number m of l limbs, with working memory. In this type,
 /// R = 2^(64·l).
@@ -23,7 +23,8 @@ pub(super) struct Montgomery {
     /// R² mod m, where R = 2^(64·l) for m of l limbs. The Montgomery product of x and this number
     /// is x in Montgomery form.
     square_of_r: Vec<u64>,
-    /// The inverse m^(−1) modulo 2^64, or modulo R = 2^(64·l) if reductions use half products.
+    /// If l is 1 or reductions use half products, the inverse m^(−1) modulo R = 2^(64·l). Otherwise
+    /// −m^(−1) mod 2^(64·w), as [`kernels::reduce`] requires it.
     inverse: Vec<u64>,
     /// The product of 2l limbs that is to be reduced. [`Montgomery::set`] also uses this memory,
     /// for R² of 2l + 1 limbs.
@@ -63,14 +64,24 @@ impl Montgomery {
         self.m.extend(m);
         self.divider.set(m);
         let l = m.len();
-        let square = at_least(&mut self.wide, 2 * l + 1);
-        square.fill(0);
-        square[2 * l] = 1;
         self.square_of_r.resize(l, 0);
-        let quotient = at_least(&mut self.half, 2 * l + 1);
-        self.divider.div_rem(quotient, &mut self.square_of_r, square);
-        let limbs = if l < self.products_from { 1 } else { l };
-        inverse_of_odd(&mut self.inverse, m, limbs, &mut self.products);
+        if let &[m] = m {
+            // 2^128 mod m.
+            let m = u128::from(m);
+            self.square_of_r[0] = ((u128::MAX % m + 1) % m) as u64;
+        } else {
+            let square = at_least(&mut self.wide, 2 * l + 1);
+            square.fill(0);
+            square[2 * l] = 1;
+            let quotient = at_least(&mut self.half, 2 * l + 1);
+            self.divider.div_rem(quotient, &mut self.square_of_r, square);
+        }
+        if 1 < l && l < self.products_from {
+            inverse_of_odd(&mut self.inverse, m, l.min(INVERSE_LIMBS), &mut self.products);
+            negate(&mut self.inverse);
+        } else {
+            inverse_of_odd(&mut self.inverse, m, l, &mut self.products);
+        }
     }
 
     /// Returns the modulus m.
@@ -97,6 +108,10 @@ impl Montgomery {
     /// limbs.
     #[expect(clippy::wrong_self_convention, reason = "self has the scratch memory")]
     pub(super) fn from_montgomery(&mut self, x: &mut [u64]) {
+        if let Some(residue) = self.one_limb(x, &[1]) {
+            x[0] = residue;
+            return;
+        }
         let wide = at_least(&mut self.wide, 2 * x.len());
         let (low, high) = wide.split_at_mut(x.len());
         low.copy_from_slice(x);
@@ -107,33 +122,13 @@ impl Montgomery {
     /// Computes x ← wide/R mod m, where R = 2^(64·l) for the modulus m of l limbs. The number in
     /// the lowest 2l limbs of `self.wide` must be below m·R.
     fn reduce(&mut self, x: &mut [u64]) {
-        let Self { m, inverse, wide, half, products, .. } = self;
+        let Self { products_from, m, inverse, wide, half, products, .. } = self;
         let l = m.len();
         let wide = &mut wide[..2 * l];
-        if let [inverse] = inverse[..] {
-            // Adds the multiple of m that clears the lowest limbs, and stores the carries in their
-            // place.
-            let inverse = inverse.wrapping_neg();
-            let mut i = 0;
-            while i + 2 <= l {
-                let row = &mut wide[i..i + l];
-                let digits = two_digits(row, m, inverse);
-                let carries = add_two_rows(row, m, digits);
-                wide[i..i + 2].copy_from_slice(&carries);
-                i += 2;
-            }
-            if i < l {
-                let row = &mut wide[i..i + l];
-                let digit = row[0].wrapping_mul(inverse);
-                wide[i] = add_row(row, m, digit);
-            }
+        if l < *products_from {
+            kernels::reduce(wide, m, inverse);
             let (carries, high) = wide.split_at_mut(l);
-            // Below 2m.
-            let more = add_assign(high, carries);
-            if more || compare(high, m).is_ge() {
-                sub_assign(high, m);
-            }
-            x.copy_from_slice(high);
+            reduced_sum(x, carries, high, m);
         } else {
             // As q·m ≡ wide mod R, the lower halves of both are equal.
             let half = at_least(half, 2 * l);
@@ -165,6 +160,66 @@ impl Montgomery {
     }
 }
 
+impl Montgomery {
+    /// Returns wide/2^128 mod m for a modulus m of two limbs and `wide` < m·2^128. Requires that the
+    /// inverse is that of a reduction limb by limb.
+    #[inline]
+    fn reduce_2(&self, [t0, t1, t2, t3]: [u64; 4]) -> [u64; 2] {
+        let (m, inverse) = (&self.m[..2], self.inverse[0]);
+        let product = |x: u64, y: u64, z: u64| {
+            let t = u128::from(x) * u128::from(y) + u128::from(z);
+            (t as u64, t >> 64)
+        };
+        let sum = |x: u64, y: u128, z: u128| {
+            let t = u128::from(x) + y + z;
+            (t as u64, t >> 64)
+        };
+        let q = t0.wrapping_mul(inverse);
+        let (low, high) = product(q, m[1], t1);
+        let (t1, carry) = sum(low, product(q, m[0], t0).1, 0);
+        let (t2, above) = sum(t2, high, carry);
+        let q = t1.wrapping_mul(inverse);
+        let (low, high) = product(q, m[1], t2);
+        let (t2, carry) = sum(low, product(q, m[0], t1).1, 0);
+        let (t3, above) = sum(t3, high, carry + above);
+        // Below 2m.
+        let (t, m) =
+            (u128::from(t3) << 64 | u128::from(t2), u128::from(m[1]) << 64 | u128::from(m[0]));
+        let (rest, negative) = t.overflowing_sub(m);
+        let t = if above != 0 || !negative { rest } else { t };
+        [t as u64, (t >> 64) as u64]
+    }
+
+    /// Returns whether residues have two limbs, and are reduced limb by limb.
+    #[inline]
+    fn has_two_limbs(&self) -> bool {
+        self.m.len() == 2 && self.products_from > 2
+    }
+}
+
+/// Computes x ← a + b mod m for numbers of l limbs with a + b < 2m. The contents of a are
+/// overwritten.
+#[inline]
+fn reduced_sum(x: &mut [u64], a: &mut [u64], b: &[u64], m: &[u64]) {
+    let mut carry = false;
+    for ((x, &a), &b) in x.iter_mut().zip(&*a).zip(b) {
+        let (s, c1) = a.overflowing_add(b);
+        let (s, c2) = s.overflowing_add(u64::from(carry));
+        (*x, carry) = (s, c1 | c2);
+    }
+    let mut borrow = false;
+    for ((d, &x), &m) in a.iter_mut().zip(&*x).zip(m) {
+        let (t, b1) = x.overflowing_sub(m);
+        let (t, b2) = t.overflowing_sub(u64::from(borrow));
+        (*d, borrow) = (t, b1 | b2);
+    }
+    // Without a branch, which could not be predicted.
+    let mask = u64::from(carry || !borrow).wrapping_neg();
+    for (x, &d) in x.iter_mut().zip(&*a) {
+        *x ^= (*x ^ d) & mask;
+    }
+}
+
 impl Residues for Montgomery {
     fn limbs(&self) -> usize {
         self.m.len()
@@ -173,6 +228,12 @@ impl Residues for Montgomery {
     fn mul(&mut self, x: &mut [u64], y: &[u64]) {
         if let Some(product) = self.one_limb(x, y) {
             x[0] = product;
+            return;
+        }
+        if let ([x0, x1], &[y0, y1]) = (&mut *x, y)
+            && self.has_two_limbs()
+        {
+            [*x0, *x1] = self.reduce_2(mul_2([*x0, *x1], [y0, y1]));
             return;
         }
         self.products.mul(at_least(&mut self.wide, 2 * x.len()), x, y);
@@ -184,37 +245,23 @@ impl Residues for Montgomery {
             x[0] = square;
             return;
         }
+        if let [x0, x1] = x
+            && self.has_two_limbs()
+        {
+            [*x0, *x1] = self.reduce_2(square_2([*x0, *x1]));
+            return;
+        }
         self.products.square(at_least(&mut self.wide, 2 * x.len()), x);
         self.reduce(x);
     }
 }
 
-/// Returns the limbs q0 and q1 for which the two lowest limbs of x + (q0 + q1·2^64)·m are 0. x and
-/// m must have at least two limbs each; `inverse` is −m^(−1) mod 2^64.
-#[inline]
-fn two_digits(x: &[u64], m: &[u64], inverse: u64) -> [u64; 2] {
-    let q0 = x[0].wrapping_mul(inverse);
-    let first = u128::from(q0) * u128::from(m[0]) + u128::from(x[0]);
-    let second = x[1].wrapping_add(q0.wrapping_mul(m[1])).wrapping_add((first >> 64) as u64);
-    [q0, second.wrapping_mul(inverse)]
-}
-
-/// Computes x ← x + (y0 + y1·2^64)·a mod 2^(64·n), where x and a have n limbs. Returns the two
-/// limbs carried out, the lower one first. Two carry chains run in parallel.
-#[inline]
-fn add_two_rows(x: &mut [u64], a: &[u64], [y0, y1]: [u64; 2]) -> [u64; 2] {
-    let (mut carry0, mut carry1, mut previous) = (0u64, 0u64, 0u64);
-    for (x, &a) in x.iter_mut().zip(a) {
-        // At most (2^64−1)² + 2·(2^64−1) = 2^128 − 1: never overflows.
-        let s = u128::from(a) * u128::from(y0) + u128::from(*x) + u128::from(carry0);
-        carry0 = (s >> 64) as u64;
-        let t = u128::from(previous) * u128::from(y1) + u128::from(s as u64) + u128::from(carry1);
-        carry1 = (t >> 64) as u64;
-        *x = t as u64;
-        previous = a;
+/// Computes x ← −x mod 2^(64·n), where x has n limbs.
+fn negate(x: &mut [u64]) {
+    for limb in &mut *x {
+        *limb = !*limb;
     }
-    let t = u128::from(previous) * u128::from(y1) + u128::from(carry0) + u128::from(carry1);
-    [t as u64, (t >> 64) as u64]
+    add_assign(x, &[1]);
 }
 
 /// Computes x ← m^(−1) mod 2^(64·limbs), for odd m, by Newton's iteration x ← x·(2 − m·x). Each
@@ -232,11 +279,9 @@ pub(super) fn inverse_of_odd(x: &mut Vec<u64>, m: &[u64], limbs: usize, products
         let n = limbs.min(2 * x.len());
         let mut factor = vec![0; n];
         products.mul_low(&mut factor, &m[..n.min(m.len())], x);
-        // 2 − t = ¬t + 3.
-        for limb in &mut factor {
-            *limb = !*limb;
-        }
-        add_assign(&mut factor, &[3]);
+        // 2 − t.
+        negate(&mut factor);
+        add_assign(&mut factor, &[2]);
         let mut next = vec![0; n];
         products.mul_low(&mut next, &factor, x);
         *x = next;

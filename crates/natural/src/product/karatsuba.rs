@@ -5,8 +5,8 @@
 
 use std::cmp::Ordering;
 
-use super::schoolbook;
-use crate::limbs::{add_assign, compare, sub_assign};
+use crate::kernels;
+use crate::limbs::{add_assign, compare, reversed_sub_assign, sub_assign};
 
 /// Returns the number of limbs of scratch memory that [`mul`] needs if the shorter factor has m
 /// limbs.
@@ -31,7 +31,7 @@ pub(super) fn square_scratch(n: usize) -> usize {
 pub(super) fn mul(out: &mut [u64], a: &[u64], b: &[u64], scratch: &mut [u64], from: usize) {
     let (a, b) = if a.len() >= b.len() { (a, b) } else { (b, a) };
     if b.len() < from {
-        schoolbook::mul(out, a, b);
+        kernels::mul(out, a, b);
     } else if a.len() == b.len() {
         balanced(out, a, b, scratch, from);
     } else {
@@ -64,7 +64,7 @@ fn balanced(out: &mut [u64], a: &[u64], b: &[u64], scratch: &mut [u64], from: us
 /// least [`square_scratch`] of `a.len()`.
 pub(super) fn square(out: &mut [u64], a: &[u64], scratch: &mut [u64], from: usize) {
     if a.len() < from {
-        return schoolbook::square(out, a);
+        return kernels::square(out, a);
     }
     let h = a.len().div_ceil(2);
     let (a0, a1) = a.split_at(h);
@@ -103,15 +103,4 @@ fn join(out: &mut [u64], cross: &mut [u64], h: usize, subtract: bool) {
     top = top.wrapping_add(u64::from(add_assign(cross, high)));
     let carry = add_assign(&mut out[h..][..2 * h], cross);
     add_assign(&mut out[3 * h..], &[top + u64::from(carry)]);
-}
-
-/// Computes a ← b − a mod 2^(64·n) for a and b of n limbs. Returns whether b − a is negative.
-fn reversed_sub_assign(a: &mut [u64], b: &[u64]) -> bool {
-    let mut borrow = false;
-    for (x, &y) in a.iter_mut().zip(b) {
-        let (d, b1) = y.overflowing_sub(*x);
-        let (d, b2) = d.overflowing_sub(u64::from(borrow));
-        (*x, borrow) = (d, b1 | b2);
-    }
-    borrow
 }

@@ -2,7 +2,8 @@
 //!
 //! | file | method |
 //! |---|---|
-//! | `schoolbook` | limb by limb: products, squares, low and high parts |
+//! | `short` | products and squares of two limbs |
+//! | `schoolbook` | limb by limb: low and high parts; whole products are in `kernels` |
 //! | `karatsuba` | three products of halves instead of four |
 //! | `ntt` | long products, by transforms over 50-bit primes |
 //! | `goldilocks` | products and sums of products of any length, by transforms mod 2^64 − 2^32 + 1, on several threads |
@@ -12,12 +13,15 @@ mod goldilocks;
 mod karatsuba;
 mod multiplier;
 mod ntt;
-pub(crate) mod schoolbook;
+mod schoolbook;
+mod short;
 
 pub use goldilocks::TransformMultiplier;
 pub use multiplier::{FastProducts, Matrix2, Multiplier, Schoolbook};
 
+use crate::kernels;
 use crate::limbs::at_least;
+pub(crate) use short::{mul_2, square_2};
 
 // Crossovers between methods, in limbs of 64 bits of the shorter factor. Measured by `cargo test
 // --release -p warpint-natural crossovers -- --ignored --nocapture` on an AMD EPYC with AVX2.
@@ -28,19 +32,19 @@ const KARATSUBA_FROM: usize = 32;
 /// The smallest number of limbs of a number whose square is computed faster by Karatsuba's method
 /// than by the schoolbook method. A schoolbook square needs half of the limb products of a
 /// schoolbook product.
-const KARATSUBA_SQUARE_FROM: usize = 56;
+const KARATSUBA_SQUARE_FROM: usize = 60;
 /// The smallest number of limbs of the shorter factor for which the fastest way to the low or high
 /// half of a product is to compute the whole product.
-const HALF_FROM: usize = 104;
+const HALF_FROM: usize = 152;
 /// The smallest number of limbs of a number for which the fastest way to the low or high half of
 /// its square is to compute the whole square.
-const HALF_SQUARE_FROM: usize = 168;
+const HALF_SQUARE_FROM: usize = 192;
 /// The smallest number of limbs of the shorter factor for which a product by transforms is faster
 /// than by Karatsuba's method.
-const NTT_FROM: usize = 160;
+const NTT_FROM: usize = 400;
 /// The smallest number of limbs of a number whose square is computed faster by transforms than by
 /// Karatsuba's method.
-const NTT_SQUARE_FROM: usize = 120;
+const NTT_SQUARE_FROM: usize = 480;
 
 /// Multiplies numbers in little-endian limbs of 64 bits, and reuses its working memory from one
 /// product to the next.
@@ -55,14 +59,33 @@ impl Products {
     /// Computes out ← a·b, where `out` has exactly `a.len() + b.len()` limbs.
     #[inline]
     pub fn mul(&mut self, out: &mut [u64], a: &[u64], b: &[u64]) {
-        let (a, b) = if a.len() >= b.len() { (a, b) } else { (b, a) };
         if let (&[a], &[b], [low, high]) = (a, b, &mut *out) {
             let product = u128::from(a) * u128::from(b);
             (*low, *high) = (product as u64, (product >> 64) as u64);
-        } else if b.len() < KARATSUBA_FROM {
-            schoolbook::mul(out, a, b);
-        } else if !(b.len() >= NTT_FROM && ntt::is_fast() && self.ntt.mul(out, a, Some(b))) {
-            let scratch = at_least(&mut self.scratch, karatsuba::mul_scratch(b.len()));
+        } else {
+            self.mul_more(out, a, b);
+        }
+    }
+
+    /// Computes [`Self::mul`] for factors of more than one limb. It is not inlined, so that
+    /// callers need few registers for products of one limb.
+    #[inline(never)]
+    fn mul_more(&mut self, out: &mut [u64], a: &[u64], b: &[u64]) {
+        if let (&[a0, a1], &[b0, b1], [_, _, _, _]) = (a, b, &*out) {
+            out.copy_from_slice(&mul_2([a0, a1], [b0, b1]));
+        } else if a.len().min(b.len()) < KARATSUBA_FROM {
+            kernels::mul(out, a, b);
+        } else {
+            self.mul_long(out, a, b);
+        }
+    }
+
+    /// Computes [`Self::mul`] for factors of at least [`KARATSUBA_FROM`] limbs.
+    #[inline(never)]
+    fn mul_long(&mut self, out: &mut [u64], a: &[u64], b: &[u64]) {
+        let short = a.len().min(b.len());
+        if !(short >= NTT_FROM && ntt::is_fast() && self.ntt.mul(out, a, Some(b))) {
+            let scratch = at_least(&mut self.scratch, karatsuba::mul_scratch(short));
             karatsuba::mul(out, a, b, scratch, KARATSUBA_FROM);
         }
     }
@@ -70,9 +93,30 @@ impl Products {
     /// Computes out ← a², where `out` has exactly 2·`a.len()` limbs.
     #[inline]
     pub fn square(&mut self, out: &mut [u64], a: &[u64]) {
-        if a.len() < KARATSUBA_SQUARE_FROM {
-            schoolbook::square(out, a);
-        } else if !(a.len() >= NTT_SQUARE_FROM && ntt::is_fast() && self.ntt.mul(out, a, None)) {
+        if let (&[a], [low, high]) = (a, &mut *out) {
+            let square = u128::from(a) * u128::from(a);
+            (*low, *high) = (square as u64, (square >> 64) as u64);
+        } else {
+            self.square_more(out, a);
+        }
+    }
+
+    /// Computes [`Self::square`] for a of more than one limb. It is not inlined, as `mul_more`.
+    #[inline(never)]
+    fn square_more(&mut self, out: &mut [u64], a: &[u64]) {
+        if let (&[a0, a1], [_, _, _, _]) = (a, &*out) {
+            out.copy_from_slice(&square_2([a0, a1]));
+        } else if a.len() < KARATSUBA_SQUARE_FROM {
+            kernels::square(out, a);
+        } else {
+            self.square_long(out, a);
+        }
+    }
+
+    /// Computes [`Self::square`] for a of at least [`KARATSUBA_SQUARE_FROM`] limbs.
+    #[inline(never)]
+    fn square_long(&mut self, out: &mut [u64], a: &[u64]) {
+        if !(a.len() >= NTT_SQUARE_FROM && ntt::is_fast() && self.ntt.mul(out, a, None)) {
             let scratch = at_least(&mut self.scratch, karatsuba::square_scratch(a.len()));
             karatsuba::square(out, a, scratch, KARATSUBA_SQUARE_FROM);
         }
@@ -238,7 +282,8 @@ mod tests {
         println!(
             "us: limbs, products: school, Karatsuba, NTT, low, high; squares alike; Goldilocks"
         );
-        for n in (12..=72).step_by(4).chain([96, 128, 192, 256, 384, 512, 768, 1024, 2048, 4096]) {
+        let lengths = (12..=80).step_by(4).chain((96..=256).step_by(16));
+        for n in lengths.chain([320, 384, 448, 512, 640, 768, 1024, 2048, 4096]) {
             let a: Vec<u64> =
                 (1..=n as u64).map(|i| i.wrapping_mul(0x9e37_79b9_7f4a_7c15)).collect();
             let b: Vec<u64> = a.iter().map(|x| x.rotate_left(31)).collect();
@@ -247,7 +292,7 @@ mod tests {
             // At least one level of Karatsuba's method, the usual method below it.
             let (from, square_from) = (KARATSUBA_FROM.min(n), KARATSUBA_SQUARE_FROM.min(n));
             let mul = [
-                time(|| schoolbook::mul(&mut out, &a, &b)),
+                time(|| kernels::mul(&mut out, &a, &b)),
                 time(|| karatsuba::mul(&mut out, &a, &b, &mut scratch, from)),
                 time(|| assert!(products.ntt.mul(&mut out, &a, Some(&b)))),
                 time(|| schoolbook::mul_low(&mut out[..n], &a, &b)),
@@ -256,7 +301,7 @@ mod tests {
                 }),
             ];
             let square = [
-                time(|| schoolbook::square(&mut out, &a)),
+                time(|| kernels::square(&mut out, &a)),
                 time(|| karatsuba::square(&mut out, &a, &mut scratch, square_from)),
                 time(|| assert!(products.ntt.mul(&mut out, &a, None))),
                 time(|| schoolbook::square_low(&mut out[..n], &a)),

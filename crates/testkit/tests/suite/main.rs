@@ -2,6 +2,7 @@
 //! binary. So they are linked once and share the cores.
 #![cfg(test)]
 
+mod against_gmp;
 mod batch_files;
 mod checks;
 mod devices;

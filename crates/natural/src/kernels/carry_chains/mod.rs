@@ -1,0 +1,28 @@
+//! Kernels for x86-64 processors with BMI2 and ADX.
+//!
+//! The instruction `mulx` multiplies without changing the flags. `adcx` adds with the carry flag
+//! only, and `adox` with the overflow flag only. So the lower and the upper limbs of a row of
+//! products are added in two carry chains that run side by side, at about 1.2 cycles per product of
+//! two limbs on processors of the years 2020 to 2025. Compilers do not generate these
+//! instructions, so the kernels are written in assembly language.
+//!
+//! All functions of this module require that the processor has BMI2 and ADX: see
+//! [`warpint_arith::simd::Cpu::carry_chains`].
+//!
+//! | file | kernels |
+//! |---|---|
+//! | `text` | the texts of which all kernels consist |
+//! | `blocks` | products of a number and a block of 1 to 8 limbs |
+//! | `rows` | products of a number and one limb |
+
+// Instructions stand side by side, or one per line.
+#[macro_use]
+#[rustfmt::skip]
+mod text;
+mod blocks;
+mod rows;
+
+pub(super) use blocks::{
+    ADD, BLOCK, LOW, MUL, OFF_DIAGONAL, OFF_DIAGONAL_ADD, SQUARE, double_and_add_squares,
+};
+pub(super) use rows::{add_row, mul_row, sub_row};

@@ -1,0 +1,219 @@
+//! The innermost loops of products, divisions and reductions: schoolbook products and squares,
+//! products by one limb, and Montgomery reductions.
+//!
+//! Every function has two versions, and uses the faster one that this processor has:
+//!
+//! | module | for |
+//! |---|---|
+//! | `carry_chains` | x86-64 with BMI2 and ADX, in assembly language |
+//! | `portable` | all processors |
+
+#[cfg(target_arch = "x86_64")]
+mod carry_chains;
+mod portable;
+#[cfg(test)]
+mod tests;
+
+#[cfg(target_arch = "x86_64")]
+use carry_chains::BLOCK;
+pub(crate) use portable::double_and_add_squares;
+
+/// The number of limbs of an inverse for [`reduce`] modulo a number of l limbs is the smaller one of
+/// this number and l.
+pub(crate) const INVERSE_LIMBS: usize = 8;
+
+/// The smallest number of limbs of a row for which a call of a kernel is faster than code in place.
+#[cfg(target_arch = "x86_64")]
+const ROW_FROM: usize = 4;
+
+/// Returns whether this processor has BMI2 and ADX, and `WARPINT_CPU` allows them.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+fn has_carry_chains() -> bool {
+    use std::sync::OnceLock;
+
+    static HAS: OnceLock<bool> = OnceLock::new();
+    *HAS.get_or_init(|| warpint_arith::simd::Cpu::get().carry_chains)
+}
+
+/// Computes out ← a·b by the schoolbook method.
+///
+/// # Panics
+/// Panics unless `out` has `a.len() + b.len()` limbs.
+#[inline]
+pub(crate) fn mul(out: &mut [u64], a: &[u64], b: &[u64]) {
+    assert_eq!(out.len(), a.len() + b.len(), "the product has the wrong length");
+    let (a, b) = if a.len() >= b.len() { (a, b) } else { (b, a) };
+    #[cfg(target_arch = "x86_64")]
+    if has_carry_chains() && !b.is_empty() {
+        // SAFETY: the processor has BMI2 and ADX; the lengths have been checked.
+        return unsafe {
+            if (2..=BLOCK).contains(&b.len()) {
+                carry_chains::MUL[b.len() - 1](out.as_mut_ptr(), a.as_ptr(), a.len(), b.as_ptr());
+            } else {
+                mul_by_blocks(out.as_mut_ptr(), a, b);
+            }
+        };
+    }
+    portable::mul(out, a, b);
+}
+
+/// Computes out ← a·b, for one limb b by a row, otherwise by blocks of at most [`BLOCK`] limbs of b
+/// whose lengths differ by at most 1.
+///
+/// # Safety
+/// The processor has BMI2 and ADX. a is at least as long as b, b has at least one limb, and the
+/// address `out` is valid for `a.len() + b.len()` limbs.
+#[cfg(target_arch = "x86_64")]
+#[inline(never)]
+unsafe fn mul_by_blocks(out: *mut u64, a: &[u64], b: &[u64]) {
+    let (n, m) = (a.len(), b.len());
+    // SAFETY: a block of w limbs of b that begins at limb k has the products of weight 2^(64·k) to
+    // 2^(64·(k + n + w)) − 1. The blocks before it have written the limbs of `out` below k + n.
+    unsafe {
+        if m == 1 {
+            *out.add(n) = carry_chains::mul_row(out, a.as_ptr(), n, b[0]);
+            return;
+        }
+        let blocks = m.div_ceil(BLOCK);
+        let mut from = 0;
+        for i in 0..blocks {
+            let w = (m - from).div_ceil(blocks - i);
+            let (out, b) = (out.add(from), b.as_ptr().add(from));
+            if i == 0 {
+                carry_chains::MUL[w - 1](out, a.as_ptr(), n, b);
+            } else {
+                carry_chains::ADD[w - 1](out, a.as_ptr(), n, b, out.add(n));
+            }
+            from += w;
+        }
+    }
+}
+
+/// Computes out ← a² by the schoolbook method. The product of two limbs at different positions is
+/// computed once, then doubled.
+///
+/// # Panics
+/// Panics unless `out` has 2·`a.len()` limbs.
+#[inline]
+pub(crate) fn square(out: &mut [u64], a: &[u64]) {
+    assert_eq!(out.len(), 2 * a.len(), "the square has the wrong length");
+    #[cfg(target_arch = "x86_64")]
+    if has_carry_chains() && !a.is_empty() {
+        // SAFETY: the processor has BMI2 and ADX; the lengths have been checked.
+        return unsafe {
+            if a.len() <= BLOCK {
+                carry_chains::SQUARE[a.len() - 1](out.as_mut_ptr(), a.as_ptr());
+            } else {
+                square_by_blocks(out.as_mut_ptr(), a);
+            }
+        };
+    }
+    portable::square(out, a);
+}
+
+/// Computes out ← a² by blocks of at most [`BLOCK`] limbs of a, whose lengths differ by at most 1.
+///
+/// # Safety
+/// The processor has BMI2 and ADX. a has at least one limb, and the address `out` is valid for
+/// 2·`a.len()` limbs.
+#[cfg(target_arch = "x86_64")]
+#[inline(never)]
+unsafe fn square_by_blocks(out: *mut u64, a: &[u64]) {
+    let n = a.len();
+    let blocks = n.div_ceil(BLOCK);
+    let mut from = 0;
+    // SAFETY: a block of w limbs that begins at limb k has the products of weight 2^(64·(2k + 1)) to
+    // 2^(64·(k + n + w)) − 1, and k + w ≤ n. The blocks before it have written the limbs of `out`
+    // from 1 to k + n − 1. So all limbs have been written after the last block.
+    unsafe {
+        *out = 0;
+        for i in 0..blocks {
+            let w = (n - from).div_ceil(blocks - i);
+            let kernels =
+                if i == 0 { &carry_chains::OFF_DIAGONAL } else { &carry_chains::OFF_DIAGONAL_ADD };
+            kernels[w - 1](out.add(2 * from), a.as_ptr().add(from), n - from);
+            from += w;
+        }
+        carry_chains::double_and_add_squares(out, a.as_ptr(), n);
+    }
+}
+
+/// Computes x ← x + a·y mod 2^(64·n), where x and a have n limbs. Returns the limb carried out.
+///
+/// # Panics
+/// Panics unless x and a have the same length.
+#[inline]
+pub(crate) fn add_row(x: &mut [u64], a: &[u64], y: u64) -> u64 {
+    assert_eq!(x.len(), a.len(), "a row has the wrong length");
+    #[cfg(target_arch = "x86_64")]
+    if a.len() >= ROW_FROM && has_carry_chains() {
+        // SAFETY: the processor has BMI2 and ADX; the lengths have been checked.
+        return unsafe { carry_chains::add_row(x.as_mut_ptr(), a.as_ptr(), a.len(), y) };
+    }
+    portable::add_row(x, a, y)
+}
+
+/// Computes x ← x − a·y mod 2^(64·n), where x and a have n limbs. Returns the limb that must be
+/// subtracted from the limb above x.
+///
+/// # Panics
+/// Panics unless x and a have the same length.
+#[inline]
+pub(crate) fn sub_row(x: &mut [u64], a: &[u64], y: u64) -> u64 {
+    assert_eq!(x.len(), a.len(), "a row has the wrong length");
+    #[cfg(target_arch = "x86_64")]
+    if a.len() >= ROW_FROM && has_carry_chains() {
+        // SAFETY: the processor has BMI2 and ADX; the lengths have been checked.
+        return unsafe { carry_chains::sub_row(x.as_mut_ptr(), a.as_ptr(), a.len(), y) };
+    }
+    portable::sub_row(x, a, y)
+}
+
+/// Adds a multiple of m to x such that the lower half of x becomes zero, and stores carries in its
+/// place. Let m have l limbs, and R = 2^(64·l). x has 2l limbs. For the old x = L + H·R and the new
+/// x = L' + H'·R with L, L' < R: L + H·R + q·m = (H' + L')·R with some q < R. The sum H' + L' may be
+/// R or more.
+///
+/// `inverse` is −m^(−1) mod 2^(64·w) for w = min(l, [`INVERSE_LIMBS`]).
+///
+/// # Panics
+/// Panics unless x has 2l limbs, `inverse` has w limbs, and l > 0.
+#[inline]
+pub(crate) fn reduce(x: &mut [u64], m: &[u64], inverse: &[u64]) {
+    assert!(!m.is_empty() && x.len() == 2 * m.len(), "a number of the wrong length is reduced");
+    assert_eq!(inverse.len(), m.len().min(INVERSE_LIMBS), "the inverse has the wrong length");
+    #[cfg(target_arch = "x86_64")]
+    if has_carry_chains() {
+        // SAFETY: the processor has BMI2 and ADX; the lengths have been checked.
+        return unsafe { reduce_by_blocks(x, m, inverse) };
+    }
+    portable::reduce(x, m, inverse[0]);
+}
+
+/// Computes [`reduce`]: the lower half of x is cleared by blocks of at most [`BLOCK`] limbs. The
+/// lowest w limbs of a block are multiplied by the inverse modulo 2^(64·w).
+///
+/// # Safety
+/// The processor has BMI2 and ADX. x has twice as many limbs as m, and m has at least one.
+/// `inverse` has at least min(`m.len()`, [`BLOCK`]) limbs.
+#[cfg(target_arch = "x86_64")]
+#[inline(never)]
+unsafe fn reduce_by_blocks(x: &mut [u64], m: &[u64], inverse: &[u64]) {
+    let l = m.len();
+    let blocks = l.div_ceil(BLOCK);
+    let x = x.as_mut_ptr();
+    let mut from = 0;
+    for i in 0..blocks {
+        let w = (l - from).div_ceil(blocks - i);
+        let mut q = [0; BLOCK];
+        // SAFETY: from + w ≤ l, so limbs `from` to `from` + l − 1 of x exist, w limbs of `inverse`,
+        // and w limbs of q.
+        unsafe {
+            let x = x.add(from);
+            carry_chains::LOW[w - 1](q.as_mut_ptr(), x, inverse.as_ptr());
+            carry_chains::ADD[w - 1](x, m.as_ptr(), l, q.as_ptr(), x);
+        }
+        from += w;
+    }
+}

@@ -1,0 +1,184 @@
+//! Compares the speed of `warpint-natural` with that of GMP, on one thread.
+
+use std::hint::black_box;
+use std::time::Instant;
+
+use gmp_mpfr_sys::gmp;
+use rug::Integer;
+use rug::integer::Order;
+use warpint_natural::division::Divider;
+use warpint_natural::euclid::Euclid;
+use warpint_natural::limbs::trimmed;
+use warpint_natural::power::PowMod;
+use warpint_natural::product::Products;
+
+/// The number of alternating measurements of both sides.
+const ROUNDS: usize = 11;
+
+/// The least time of one measurement in seconds.
+const PIECE: f64 = 3e-4;
+
+/// Returns `len` pseudo-random limbs with the top and the lowest bit set.
+fn number(len: usize, seed: u64) -> Vec<u64> {
+    let mut x = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    let mut limbs: Vec<u64> = (0..len)
+        .map(|_| {
+            x ^= x << 13;
+            x ^= x >> 7;
+            x ^= x << 17;
+            x.wrapping_mul(0x2545_f491_4f6c_dd1d)
+        })
+        .collect();
+    limbs[0] |= 1;
+    limbs[len - 1] |= 1 << 63;
+    limbs
+}
+
+/// Returns the times of `ours` and `peers` in ns, each the median of alternating measurements.
+fn times(mut ours: impl FnMut(), mut peers: impl FnMut()) -> [f64; 2] {
+    let once = |work: &mut dyn FnMut(), times: usize| {
+        let start = Instant::now();
+        for _ in 0..times {
+            work();
+        }
+        start.elapsed().as_secs_f64() / times as f64
+    };
+    let counts = [&mut ours as &mut dyn FnMut(), &mut peers].map(|work| {
+        once(work, 1);
+        let estimate = once(work, 3);
+        let estimate = once(work, (PIECE / 10.0 / estimate) as usize + 1);
+        (PIECE / estimate) as usize + 1
+    });
+    let mut measured = [vec![], vec![]];
+    for _ in 0..ROUNDS {
+        measured[0].push(once(&mut ours, counts[0]));
+        measured[1].push(once(&mut peers, counts[1]));
+    }
+    measured.map(|mut times| {
+        times.sort_by(f64::total_cmp);
+        times[ROUNDS / 2] * 1e9
+    })
+}
+
+fn product(n: usize) -> [f64; 2] {
+    let (a, b, mut products) = (number(n, 1), number(n, 2), Products::default());
+    let [mut out, mut peers] = [vec![0; 2 * n], vec![0; 2 * n]];
+    let times = times(
+        || products.mul(black_box(&mut out), black_box(&a), black_box(&b)),
+        || {
+            let (out, a, b) = (black_box(&mut peers), black_box(&a), black_box(&b));
+            // SAFETY: `out` has 2n limbs, a and b have n.
+            unsafe { gmp::mpn_mul_n(out.as_mut_ptr(), a.as_ptr(), b.as_ptr(), n as _) };
+        },
+    );
+    assert_eq!(out, peers, "a product of {n} limbs");
+    times
+}
+
+fn square(n: usize) -> [f64; 2] {
+    let (a, mut products) = (number(n, 1), Products::default());
+    let [mut out, mut peers] = [vec![0; 2 * n], vec![0; 2 * n]];
+    let times = times(
+        || products.square(black_box(&mut out), black_box(&a)),
+        || {
+            let (out, a) = (black_box(&mut peers), black_box(&a));
+            // SAFETY: `out` has 2n limbs, a has n.
+            unsafe { gmp::mpn_sqr(out.as_mut_ptr(), a.as_ptr(), n as _) };
+        },
+    );
+    assert_eq!(out, peers, "a square of {n} limbs");
+    times
+}
+
+/// Divides 2n limbs by n limbs, with quotient and remainder.
+fn division(n: usize) -> [f64; 2] {
+    let (mut a, d, mut divider) = (number(2 * n, 1), number(n, 2), Divider::default());
+    // The quotient has n limbs.
+    a[2 * n - 1] >>= 1;
+    let [mut q, mut peers_q] = [vec![0; n + 1], vec![0; n + 1]];
+    let [mut r, mut peers_r] = [vec![0; n], vec![0; n]];
+    let times = times(
+        || {
+            divider.set(black_box(&d));
+            divider.div_rem(black_box(&mut q), &mut r, black_box(&a));
+        },
+        || {
+            let (q, r) = (black_box(&mut peers_q).as_mut_ptr(), peers_r.as_mut_ptr());
+            let (a, d) = (black_box(&a).as_ptr(), black_box(&d).as_ptr());
+            // SAFETY: a has 2n limbs, d and r have n, and q has n + 1. The top limb of d is not 0.
+            unsafe { gmp::mpn_tdiv_qr(q, r, 0, a, 2 * n as gmp::size_t, d, n as _) };
+        },
+    );
+    assert_eq!((q, r), (peers_q, peers_r), "a division by {n} limbs");
+    times
+}
+
+fn gcd(n: usize) -> [f64; 2] {
+    let (a, b, mut euclid) = (number(n, 1), number(n, 2), Euclid::default());
+    let (mut ours, mut peers, mut peers_limbs) = (vec![], vec![0; n], 0);
+    let [mut x, mut y] = [vec![0; n], vec![0; n]];
+    let times = times(
+        || {
+            ours.clear();
+            ours.extend_from_slice(euclid.gcd(black_box(&a), black_box(&b)));
+        },
+        || {
+            x.copy_from_slice(black_box(&a));
+            y.copy_from_slice(black_box(&b));
+            let (out, x, y) = (peers.as_mut_ptr(), x.as_mut_ptr(), y.as_mut_ptr());
+            // SAFETY: all numbers have n limbs. The top limb of y is not 0, and y is odd.
+            peers_limbs = unsafe { gmp::mpn_gcd(out, x, n as _, y, n as _) } as usize;
+        },
+    );
+    assert_eq!(ours, peers[..peers_limbs], "a gcd of {n} limbs");
+    times
+}
+
+/// Computes powers modulo an odd number. Base, exponent and modulus have n limbs.
+fn power(n: usize) -> [f64; 2] {
+    let (a, e, m) = (number(n, 1), number(n, 2), number(n, 3));
+    let [base, exponent, modulus] = [&a, &e, &m].map(|x| Integer::from_digits(x, Order::Lsf));
+    let (mut power, mut x, mut peers) = (PowMod::default(), vec![0; n], Integer::new());
+    let times = times(
+        || {
+            power.set(black_box(&m));
+            power.pow(black_box(&mut x), &a, &e);
+        },
+        || {
+            let (out, m) = (black_box(&mut peers), black_box(&modulus));
+            // SAFETY: all four are initialised, and the modulus is not 0.
+            unsafe {
+                gmp::mpz_powm(out.as_raw_mut(), base.as_raw(), exponent.as_raw(), m.as_raw());
+            }
+        },
+    );
+    assert_eq!(trimmed(&x), peers.to_digits::<u64>(Order::Lsf), "a power mod {n} limbs");
+    times
+}
+
+/// Prints the times of both sides, and the time of `warpint-natural` divided by that of GMP.
+#[test]
+#[ignore = "a measurement"]
+fn times_of_both() {
+    let operations: [(&str, fn(usize) -> [f64; 2], usize); 5] = [
+        ("product", product, 1 << 14),
+        ("square", square, 1 << 14),
+        ("division", division, 1 << 14),
+        ("gcd", gcd, 1 << 13),
+        ("power", power, 1 << 7),
+    ];
+    let chosen = std::env::var("WARPINT_AGAINST_GMP").unwrap_or_default();
+    for (name, operation, longest) in operations {
+        if !name.starts_with(&chosen) {
+            continue;
+        }
+        println!("{name}: bits, ns of warpint, ns of GMP, ratio");
+        let lengths = (0..15).flat_map(|k| [1 << k, 3 << k >> 1]);
+        let mut lengths: Vec<usize> = lengths.filter(|&n| n <= longest).collect();
+        lengths.dedup();
+        for n in lengths {
+            let [ours, peers] = operation(n);
+            println!("{:9} {ours:13.1} {peers:13.1} {:6.2}", 64 * n, ours / peers);
+        }
+    }
+}
