@@ -1,9 +1,13 @@
 //! The engine of the family `fp64` on the CPU. Registers hold balanced digits, and one transform
 //! multiplies them.
 
+use warpint_arith::simd::{Cpu, Level};
+
 use super::carry::{Subtrahend, chain};
 use super::transform::Transform;
 use super::transform::row_column::RowColumn;
+use super::transform::tiled::Tiled;
+use super::transform::tiled::shape::Shape;
 use super::transform::whole::Whole;
 use super::{Fp64, ROUND_OFF_LIMIT, threshold};
 use crate::engine::{BuildOptions, Engine, EngineError, EngineFamily, Health, RoundOff, Step};
@@ -69,20 +73,28 @@ pub(crate) fn within_limit(length: usize, measured: f64) -> Result<(), EngineErr
 }
 
 impl Fp64Engine {
-    /// Creates an engine with the kind of transform (in one FFT, or by rows and columns) that is
-    /// faster at the layout's length.
+    /// Creates an engine with the kind of transform that is fastest at the layout's length on this
+    /// processor.
     pub(super) fn new(layout: WordLayout, options: BuildOptions) -> Result<Self, EngineError> {
-        let transform: Box<dyn Transform> = if layout.len() < threshold::ROW_COLUMN {
+        let unusable = |reason| EngineError::Unusable {
+            engine: Fp64.name(),
+            exponent: layout.exponent(),
+            length: layout.len(),
+            reason,
+        };
+        let length = layout.len();
+        // Without instructions for a·b + c, the kernels of `Tiled` are slow.
+        let shape = (Cpu::get().level >= Level::Avx2 && length >= threshold::TILED)
+            .then(|| Shape::fastest(length / 2))
+            .flatten();
+        let transform: Box<dyn Transform> = if let Some(shape) = shape {
+            let threads = if length < threshold::THREADS { 1 } else { options.threads };
+            Box::new(Tiled::new(layout, shape, threads).map_err(unusable)?)
+        } else if length < threshold::ROW_COLUMN {
             Box::new(Whole::new(layout))
         } else {
-            let transform =
-                RowColumn::new(layout, RowColumn::suitable_rows(layout.len()), options.threads);
-            Box::new(transform.map_err(|reason| EngineError::Unusable {
-                engine: Fp64.name(),
-                exponent: layout.exponent(),
-                length: layout.len(),
-                reason,
-            })?)
+            let rows = RowColumn::suitable_rows(length);
+            Box::new(RowColumn::new(layout, rows, options.threads).map_err(unusable)?)
         };
         Ok(Self::with_transform(layout, options.registers, transform))
     }

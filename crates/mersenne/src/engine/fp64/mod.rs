@@ -41,6 +41,14 @@ mod threshold {
     /// columns rather than as a whole. On a Zen 3 core both methods take 0.42 ms per squaring at
     /// this length; at shorter lengths, the whole transform is faster.
     pub(super) const ROW_COLUMN: usize = 65536;
+
+    /// The shortest transform length, in words, at which a transform with explicit vectors is
+    /// faster than the whole transform.
+    pub(super) const TILED: usize = 4096;
+
+    /// The shortest transform length, in words, at which a transform with explicit vectors uses
+    /// more than one thread.
+    pub(super) const THREADS: usize = 65536;
 }
 
 /// The largest round-off at which a product is trusted. A larger round-off is an error.

@@ -8,6 +8,8 @@ use warpint_natural::limbs;
 use super::engine::Fp64Engine;
 use super::transform::Transform;
 use super::transform::row_column::RowColumn;
+use super::transform::tiled::Tiled;
+use super::transform::tiled::shape::Shape;
 use super::transform::whole::Whole;
 use super::*;
 use crate::engine::Step;
@@ -68,6 +70,14 @@ fn options(threads: usize) -> BuildOptions {
 fn row_column(p: u32, length: usize, rows: usize, threads: usize) -> Box<dyn Engine> {
     let layout = WordLayout::new(p, length);
     let transform: Box<dyn Transform> = Box::new(RowColumn::new(layout, rows, threads).unwrap());
+    Box::new(Fp64Engine::with_transform(layout, 3, transform))
+}
+
+/// Returns an engine whose transform has explicit vectors and the given shape.
+fn tiled(p: u32, shape: Shape, threads: usize) -> Box<dyn Engine> {
+    let length = 2 * shape.rows.into_iter().chain(shape.columns).product::<usize>();
+    let layout = WordLayout::new(p, length);
+    let transform: Box<dyn Transform> = Box::new(Tiled::new(layout, shape, threads).unwrap());
     Box::new(Fp64Engine::with_transform(layout, 3, transform))
 }
 
@@ -194,12 +204,38 @@ fn rows_and_columns_of_every_shape() {
 }
 
 #[test]
-fn both_transforms_agree_bit_for_bit_whatever_the_threads() {
+fn tiles_of_every_shape() {
+    let mut rng = ChaCha8Rng::seed_from_u64(6);
+    for (rows, columns) in [
+        ([8usize, 2usize], [2usize, 8usize]),
+        ([8, 3], [2, 8]),
+        ([16, 5], [3, 8]),
+        ([24, 7], [2, 8]),
+        ([8, 9], [5, 8]),
+        ([8, 2], [7, 16]),
+        ([8, 2], [2, 56]),
+        ([56, 2], [2, 8]),
+        ([8, 2], [3, 40]),
+        ([32, 2], [2, 24]),
+    ] {
+        let shape = Shape { rows, columns };
+        let length = 2 * rows.into_iter().chain(columns).product::<usize>();
+        let tight = tightest(length);
+        for p in [length as u32 + 1, length as u32 * 3 / 2, tight / 2, tight] {
+            let p = p.max(length as u32).max(64);
+            check_all(&mut *tiled(p, shape, 3), &mut rng);
+        }
+    }
+}
+
+#[test]
+fn all_transforms_agree_bit_for_bit_whatever_the_threads() {
     let mut rng = ChaCha8Rng::seed_from_u64(3);
     let length = 2 * 24 * 256;
     let p = tightest(length);
     let x = random(p, &mut rng);
     let shift = Shift::new(12345, p);
+    let wide = Shape { rows: [8, 2], columns: [16, 24] };
     let mut results = vec![];
     for mut engine in [
         whole(p, length),
@@ -207,6 +243,10 @@ fn both_transforms_agree_bit_for_bit_whatever_the_threads() {
         row_column(p, length, 24, 2),
         row_column(p, length, 24, 5),
         row_column(p, length, 96, 1),
+        tiled(p, wide, 1),
+        tiled(p, wide, 2),
+        tiled(p, wide, 5),
+        tiled(p, Shape { rows: [48, 4], columns: [4, 8] }, 2),
     ] {
         engine.write(0, &x, shift).unwrap();
         engine.square(0, 100, Step::SquareMinusTwo, shift).unwrap();
@@ -219,6 +259,8 @@ fn both_transforms_agree_bit_for_bit_whatever_the_threads() {
     assert!(results.iter().all(|r| r.0 == results[0].0));
     assert_eq!(results[1], results[2], "round-off does not depend on threads");
     assert_eq!(results[1], results[3]);
+    assert_eq!(results[5], results[6]);
+    assert_eq!(results[5], results[7]);
 }
 
 #[test]
@@ -334,5 +376,33 @@ fn every_long_length_has_rows_and_columns_alike() {
         let columns = length / 2 / rows;
         assert_eq!(2 * rows * columns, length);
         assert!(rows <= 3 * columns && columns <= 3 * rows, "{length} = 2·{rows}·{columns}");
+    }
+}
+
+/// Prints the times of squarings with two threads, and of the bare real FFT pair on one, in turns.
+/// `PACE` may name other lengths.
+#[test]
+#[ignore = "half a minute of measuring; run it with --release and --nocapture"]
+fn pace() {
+    use std::time::{Duration, Instant};
+    let lengths = std::env::var("PACE").unwrap_or("393216 1179648 4718592".into());
+    println!("| words | squaring, ms | bare pair, ms | ratio |");
+    for length in lengths.split(' ').map(|n| n.parse::<usize>().unwrap()) {
+        let p = tightest(length);
+        let mut engine = Fp64.build(p, length, options(2)).unwrap();
+        engine.write(0, &random(p, &mut ChaCha8Rng::seed_from_u64(7)), Shift::ZERO).unwrap();
+        let mut times = vec![];
+        let mut pairs = vec![];
+        let each = (Duration::from_millis(200).as_secs_f64() / (5e-9 * length as f64)) as u64 + 2;
+        for _ in 0..9 {
+            let begin = Instant::now();
+            engine.square(0, each, Step::Square, Shift::ZERO).unwrap();
+            times.push(begin.elapsed().as_secs_f64() * 1e3 / each as f64);
+            let pair = floor::real_fft_pair(length, Duration::from_millis(200)).unwrap();
+            pairs.push(pair.as_secs_f64() * 1e3);
+        }
+        times.sort_by(f64::total_cmp);
+        pairs.sort_by(f64::total_cmp);
+        println!("| {length} | {:.3} | {:.3} | {:.3} |", times[4], pairs[4], times[4] / pairs[4]);
     }
 }

@@ -14,17 +14,23 @@ use crate::engine::fp64::weights::{Bases, Weight};
 use crate::layout::WordLayout;
 
 /// The weights of the first word of every row, with one array for each field of [`Weight`].
+#[derive(Debug)]
 pub(crate) struct RowWeights {
-    numerator: Vec<f64>,
-    forward: Vec<f64>,
-    inverse: Vec<f64>,
+    pub(super) numerator: Vec<f64>,
+    pub(super) forward: Vec<f64>,
+    pub(super) inverse: Vec<f64>,
 }
 
 impl RowWeights {
     /// Computes the weights for rows of `width` words. `scale` is as in [`Weight::new`].
     pub(crate) fn new(layout: &WordLayout, width: usize, scale: f64) -> Self {
-        let rows: Vec<Weight> =
-            (0..layout.len()).step_by(width).map(|j| Weight::new(layout, j, scale)).collect();
+        let rows = 0..layout.len() / width;
+        Self::of_rows(rows.map(|r| Weight::new(layout, r * width, scale)))
+    }
+
+    /// Collects the weights of the first words of the rows, in any order of rows.
+    pub(crate) fn of_rows(rows: impl Iterator<Item = Weight>) -> Self {
+        let rows: Vec<Weight> = rows.collect();
         Self {
             numerator: rows.iter().map(|w| w.numerator).collect(),
             forward: rows.iter().map(|w| w.forward).collect(),

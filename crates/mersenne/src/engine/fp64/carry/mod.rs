@@ -10,11 +10,13 @@
 //! |---|---|---|
 //! | [`chain`] | one after another | one chain of integers |
 //! | [`lanes`] | many rows side by side | one chain per row, in `f64` lanes |
+//! | [`tiles`] | the same, eight columns at a time | the same, with explicit vectors |
 
 use super::margin;
 
 pub(crate) mod chain;
 pub(crate) mod lanes;
+pub(crate) mod tiles;
 
 /// The number 1.5·2^52, which is added to a number t and subtracted again to round t to an integer.
 /// For |t| < 2^51 the unit in the last place of the sum is 1.

@@ -3,7 +3,8 @@
 //! | module | transform | for |
 //! |---|---|---|
 //! | [`whole`] | one complex FFT of N/2 points | short lengths |
-//! | [`row_column`] | FFTs of rows and columns, two memory passes per squaring | long lengths |
+//! | [`tiled`] | FFTs of rows and columns with explicit vectors, two memory passes per squaring | most lengths, on processors with AVX2 or AVX-512 |
+//! | [`row_column`] | the same with the FFTs of `rustfft` | long lengths on other processors |
 
 mod block;
 pub(crate) mod buffer;
@@ -11,6 +12,7 @@ pub(crate) mod pairing;
 pub(crate) mod roots;
 pub(crate) mod row_column;
 mod team;
+pub(crate) mod tiled;
 pub(crate) mod whole;
 
 use super::carry::Subtrahend;

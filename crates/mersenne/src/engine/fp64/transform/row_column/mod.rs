@@ -35,7 +35,7 @@ use super::Transform;
 use super::block::{GAP, WIDTH, gather, scatter, twist, untwist};
 use super::buffer::{Buffer, Shared};
 use super::roots::Roots;
-use super::team::{Team, Worker};
+use super::team::Team;
 use crate::engine::fp64::carry::lanes::{self, RowWeights};
 use crate::engine::fp64::carry::{Observed, Subtrahend};
 use crate::engine::fp64::weights::{Bases, Weight};
@@ -49,7 +49,31 @@ pub(crate) struct RowColumn {
     points: Buffer,
     factor: Option<Buffer>,
     groups: Vec<Group>,
-    team: Team,
+    team: Team<Worker>,
+}
+
+/// The working memory of one thread.
+struct Worker {
+    block: Buffer,
+    scratch: Buffer,
+    rows: [Buffer; 2],
+    factor_rows: [Buffer; 2],
+    carry: Vec<f64>,
+}
+
+impl Worker {
+    /// Allocates working memory for transforms of `rows` rows and `columns` columns, with `scratch`
+    /// points of scratch memory for the FFTs.
+    fn new(rows: usize, columns: usize, scratch: usize) -> Self {
+        let pair = || [Buffer::new(columns), Buffer::new(columns)];
+        Self {
+            block: Buffer::new(WIDTH * (rows + GAP)),
+            scratch: Buffer::new(scratch),
+            rows: pair(),
+            factor_rows: pair(),
+            carry: vec![0.0; rows],
+        }
+    }
 }
 
 /// The constants of a transform: its shape, its FFTs and its tables.
@@ -139,7 +163,8 @@ impl RowColumn {
                 foreign: 0,
             })
             .collect();
-        let team = Team::new(rows, columns, plan.scratch_len(), threads)?;
+        let scratch = plan.scratch_len();
+        let team = Team::new(threads, || Worker::new(rows, columns, scratch))?;
         Ok(Self { points: Buffer::new(blocks * plan.stride), factor: None, plan, groups, team })
     }
 
@@ -288,7 +313,7 @@ impl Plan {
 
     /// Weights the digits, computes the FFTs of the columns, multiplies them by the twiddles, and
     /// writes them to `points`.
-    fn load(&self, points: &mut [C64], digits: &[i32], team: &mut Team) {
+    fn load(&self, points: &mut [C64], digits: &[i32], team: &mut Team<Worker>) {
         team.share(points.chunks_mut(self.stride).enumerate(), |worker, (block, points)| {
             let from = 2 * WIDTH * block;
             for (r, row) in digits.chunks(2 * self.columns).enumerate() {

@@ -1,12 +1,11 @@
 //! The row pass: transforms pairs of rows, squares or multiplies them, and transforms them back.
 
-use super::{C64, Plan};
+use super::{C64, Plan, Worker};
 use crate::engine::fp64::transform::block::WIDTH;
 use crate::engine::fp64::transform::buffer::Shared;
 use crate::engine::fp64::transform::pairing::{
     multiply_mirrored, multiply_row_zero, square_mirrored, square_row_zero,
 };
-use crate::engine::fp64::transform::team::Worker;
 
 impl Plan {
     /// Transforms rows k1 and R − k1 of the R rows of `points`. Squares the two rows if `factor` is

@@ -1,0 +1,208 @@
+//! The column pass: transforms the columns of a block back, rounds the words of the product and
+//! propagates carries, weights the digits and transforms them again.
+//!
+//! All columns of a block are transformed together, in the lanes. Row r·R2 + r' of the words is at
+//! place (r, r'), row k + R1·k' of the spectrum at the place of k and k' in the orders of the two
+//! FFTs.
+
+use warpint_arith::simd::{F64s, Kernel};
+
+use super::plan::Plan;
+use super::shape::{ROW, WIDTH};
+use super::stages::{Plain, Scalars, View};
+use crate::engine::fp64::carry::tiles::{Seen, Subtracted, Tile};
+
+/// A number that is subtracted from a product. It is subtracted, as `value`, from the carry into
+/// column `column` of row `row`.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Injection {
+    pub(super) column: usize,
+    pub(super) row: usize,
+    pub(super) value: f64,
+}
+
+/// What is done with a block.
+pub(super) enum Work<'a> {
+    /// Transforms a block of the spectrum of a product back, and rounds and carries its words. Then
+    /// weights the digits and transforms them, unless `to_digits`.
+    Release { to_digits: bool, inject: Option<Injection>, seen: &'a mut Seen },
+    /// Adds the carries to a block of digits. Then weights the digits and transforms them, unless
+    /// `to_digits`.
+    Absorb { to_digits: bool },
+}
+
+/// The work of the column pass on one block.
+pub(super) struct Block<'a> {
+    plan: &'a Plan,
+    block: usize,
+    points: &'a mut [f64],
+    tile: *mut f64,
+    /// The carry into each row of the block, and then out of it, in the order of the row weights.
+    carry: &'a mut [f64],
+    work: Work<'a>,
+}
+
+impl<'a> Block<'a> {
+    /// Describes the work on the block with number `block`, which is in `points`.
+    ///
+    /// # Safety
+    /// `tile` must point to the tile of a worker for the plan's shape, which no one else uses while
+    /// the kernel runs.
+    ///
+    /// # Panics
+    /// Panics if `points` is shorter than a block, or `carry` does not have one entry per row.
+    pub(super) unsafe fn new(
+        plan: &'a Plan,
+        block: usize,
+        points: &'a mut [f64],
+        tile: *mut f64,
+        carry: &'a mut [f64],
+        work: Work<'a>,
+    ) -> Self {
+        assert!(points.len() >= plan.shape.stride(), "a block of {} numbers", points.len());
+        assert_eq!(carry.len(), plan.shape.row_count(), "carries");
+        Self { plan, block, points, tile, carry, work }
+    }
+}
+
+impl Kernel for Block<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<V: F64s>(mut self, i: V::Instructions) {
+        // SAFETY: the block and the tile are as large as `new` demands.
+        unsafe {
+            if matches!(self.work, Work::Release { .. }) {
+                self.along_r2::<V, true>(i);
+            }
+            let to_digits = self.along_r1::<V>(i);
+            if !to_digits {
+                self.along_r2::<V, false>(i);
+            }
+        }
+    }
+}
+
+impl Block<'_> {
+    /// The view of rows (p, 0), (p, 1), … of the block.
+    fn contiguous<V: F64s>(&mut self, p: usize) -> View {
+        let at = self.points[p * self.plan.shape.pitch() * ROW..].as_mut_ptr();
+        View { at, element: ROW, column: V::LANES, imaginary: WIDTH }
+    }
+
+    /// The view of rows (0, q), (1, q), … of the block.
+    fn strided<V: F64s>(&mut self, q: usize) -> View {
+        let at = self.points[q * ROW..].as_mut_ptr();
+        let element = self.plan.shape.pitch() * ROW;
+        View { at, element, column: V::LANES, imaginary: WIDTH }
+    }
+
+    fn tile<V: F64s>(&self) -> View {
+        View { at: self.tile, element: ROW, column: V::LANES, imaginary: WIDTH }
+    }
+
+    /// Does the second part of the transforms, over r' < R2; if `INVERSE`, the first part of the
+    /// inverse transforms.
+    ///
+    /// # Safety
+    /// As for [`Block::new`].
+    #[inline(always)]
+    unsafe fn along_r2<V: F64s, const INVERSE: bool>(&mut self, i: V::Instructions) {
+        let [r1, r2] = self.plan.shape.rows;
+        let width = WIDTH / V::LANES;
+        let fft = &self.plan.row_ffts[1];
+        for p in 0..r1 {
+            let twiddles = Scalars(self.plan.row_twiddles[p * r2..][..r2].as_ptr());
+            let (rows, tile) = (self.contiguous::<V>(p), self.tile::<V>());
+            // SAFETY: the block has R1·pitch rows, and the tile R2 rows.
+            unsafe {
+                if INVERSE {
+                    fft.inverse::<V, _>(i, width, [rows, tile, rows], twiddles);
+                } else {
+                    fft.forward::<V, _>(i, width, [rows, tile, rows], twiddles);
+                }
+            }
+        }
+    }
+
+    /// Completes the inverse transforms over r < R1, does the carries, and begins the forward
+    /// transforms. Returns whether digits were stored instead.
+    ///
+    /// # Safety
+    /// As for [`Block::new`].
+    #[inline(always)]
+    unsafe fn along_r1<V: F64s>(&mut self, i: V::Instructions) -> bool {
+        let plan = self.plan;
+        let [r1, r2] = plan.shape.rows;
+        let width = WIDTH / V::LANES;
+        let fft = &plan.row_ffts[0];
+        let first_column = self.block * WIDTH;
+        let mut digits = false;
+        for q in 0..r2 {
+            let (rows, view) = (self.strided::<V>(q), self.tile::<V>());
+            let tile = Tile {
+                at: self.tile,
+                rows: r1,
+                weights: &plan.row_weights,
+                first: q * r1,
+                words: &plan.word_weights[self.block],
+                bases: plan.bases,
+            };
+            let carry = &mut self.carry[q * r1..][..r1];
+            // SAFETY: the block has R1·pitch rows, and the tile R1 rows.
+            unsafe {
+                match &mut self.work {
+                    Work::Release { to_digits, inject, seen } => {
+                        fft.inverse::<V, _>(i, width, [rows, view, view], Plain);
+                        let here = inject.filter(|at| {
+                            at.row % r2 == q && at.column / WIDTH == first_column / WIDTH
+                        });
+                        let subtract = here.map(|at| Subtracted {
+                            row: at.row / r2,
+                            column: at.column % WIDTH,
+                            value: at.value,
+                        });
+                        digits = *to_digits;
+                        if digits {
+                            tile.release::<V, false>(i, subtract, carry, seen);
+                        } else {
+                            tile.release::<V, true>(i, subtract, carry, seen);
+                        }
+                    }
+                    Work::Absorb { to_digits } => {
+                        copy::<V>(i, r1, rows, view);
+                        digits = *to_digits;
+                        if digits {
+                            tile.absorb::<V, false>(i, carry);
+                        } else {
+                            tile.absorb::<V, true>(i, carry);
+                        }
+                    }
+                }
+                if digits {
+                    copy::<V>(i, r1, view, rows);
+                } else {
+                    fft.forward::<V, _>(i, width, [view, view, rows], Plain);
+                }
+            }
+        }
+        digits
+    }
+}
+
+/// Copies `rows` rows of [`WIDTH`] columns.
+///
+/// # Safety
+/// Both views must be accessible to the caller alone for elements below `rows`.
+#[inline(always)]
+unsafe fn copy<V: F64s>(i: V::Instructions, rows: usize, from: View, to: View) {
+    for e in 0..rows {
+        for at in (0..ROW).step_by(V::LANES) {
+            // SAFETY: the caller's promise; a row has ROW consecutive numbers.
+            unsafe {
+                let x = V::load(i, from.at.add(e * from.element + at));
+                x.store(to.at.add(e * to.element + at));
+            }
+        }
+    }
+}

@@ -1,0 +1,331 @@
+//! Fourier transforms of up to a few hundred points that lie in the first-level cache, one in each
+//! lane of a vector.
+//!
+//! A transform of m points is a sequence of stages whose radices have the product m. The forward
+//! transform decimates in frequency: its points are in natural order, and its spectrum is in the
+//! order of reversed digits. The inverse transform takes the stages in the opposite order, from a
+//! spectrum in the order of reversed digits to points in natural order. So nothing is ever sorted.
+//!
+//! Let q_1, …, q_s be the radices. Element k = d_1 + q_1·d_2 + q_1·q_2·d_3 + … of the spectrum is
+//! at position d_1·(m/q_1) + d_2·(m/(q_1·q_2)) + …
+
+use warpint_arith::simd::{F64s, Kernel};
+
+use super::butterfly::{RADICES, dft};
+use super::complex::C64s;
+use crate::engine::fp64::transform::roots::Roots;
+
+/// The constants of a transform of `len` points.
+#[derive(Debug)]
+pub(super) struct Fft {
+    pub(super) len: usize,
+    stages: Vec<Stage>,
+}
+
+/// One stage: transforms of `radix` points at distance `span`, in each of `blocks` blocks of
+/// `radix`·`span` points.
+#[derive(Debug)]
+struct Stage {
+    radix: usize,
+    span: usize,
+    blocks: usize,
+    /// The twiddles e^(−2πi·j·d/(`radix`·`span`)) for 0 ≤ j < `span` and 0 < d < `radix`, as real
+    /// and imaginary part.
+    twiddles: Vec<[f64; 2]>,
+}
+
+/// The position of vectors of complex numbers in memory, in units of `f64`. The vector with the
+/// numbers e (its element) and c (its column) has its real parts at `at` + e·`element` +
+/// c·`column`, and its imaginary parts `imaginary` further on.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct View {
+    pub(super) at: *mut f64,
+    pub(super) element: usize,
+    pub(super) column: usize,
+    pub(super) imaginary: usize,
+}
+
+/// Factors by which the points of a transform are multiplied, one for each element.
+pub(super) trait Twist: Copy {
+    /// Returns z·w, or z·conj w if `INVERSE`, where w is the factor of element `e`.
+    ///
+    /// # Safety
+    /// The table of factors must have an entry for element `e`.
+    unsafe fn apply<V: F64s, const INVERSE: bool>(
+        self,
+        i: V::Instructions,
+        e: usize,
+        z: C64s<V>,
+    ) -> C64s<V>;
+}
+
+/// No factors.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Plain;
+
+/// Factors that are the same in all lanes, as pairs of real and imaginary part.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Scalars(pub(super) *const [f64; 2]);
+
+/// Factors for each lane: for each element a vector of real parts and one of imaginary parts.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Vectors(pub(super) *const f64);
+
+impl Twist for Plain {
+    #[inline(always)]
+    unsafe fn apply<V: F64s, const INVERSE: bool>(
+        self,
+        _: V::Instructions,
+        _: usize,
+        z: C64s<V>,
+    ) -> C64s<V> {
+        z
+    }
+}
+
+impl Twist for Scalars {
+    #[inline(always)]
+    unsafe fn apply<V: F64s, const INVERSE: bool>(
+        self,
+        i: V::Instructions,
+        e: usize,
+        z: C64s<V>,
+    ) -> C64s<V> {
+        // SAFETY: the caller promises that the table has this entry.
+        let w = C64s::splat(i, unsafe { *self.0.add(e) });
+        if INVERSE { z.mul_conj(w) } else { z.mul(w) }
+    }
+}
+
+impl Twist for Vectors {
+    #[inline(always)]
+    unsafe fn apply<V: F64s, const INVERSE: bool>(
+        self,
+        i: V::Instructions,
+        e: usize,
+        z: C64s<V>,
+    ) -> C64s<V> {
+        // SAFETY: the caller promises that the table has this entry.
+        let w = unsafe { C64s::load(i, self.0.add(2 * V::LANES * e), V::LANES) };
+        if INVERSE { z.mul_conj(w) } else { z.mul(w) }
+    }
+}
+
+/// Returns the radices of the fastest transform of m points, and its estimated time for each point.
+/// Returns `None` if m has prime factors above 7.
+pub(super) fn radices(m: usize) -> Option<(Vec<usize>, f64)> {
+    if m == 1 {
+        return Some((vec![], 0.0));
+    }
+    // The cost of a stage in cycles for each vector, with AVX2.
+    let cost = |q: usize| match q {
+        2 => 2.5,
+        3 => 3.2,
+        4 => 3.3,
+        5 => 4.8,
+        7 => 6.4,
+        _ => 4.6,
+    };
+    let mut best: Option<(Vec<usize>, f64)> = None;
+    // Radices in descending order.
+    for q in RADICES.into_iter().rev().filter(|&q| m.is_multiple_of(q)) {
+        if let Some((rest, time)) = radices(m / q)
+            && rest.first().is_none_or(|&r| r <= q)
+            && best.as_ref().is_none_or(|(_, least)| time + cost(q) < *least)
+        {
+            best = Some(([vec![q], rest].concat(), time + cost(q)));
+        }
+    }
+    best
+}
+
+impl Fft {
+    /// Returns the transform of m points, or `None` if m has prime factors above 7.
+    pub(super) fn new(m: usize) -> Option<Self> {
+        let (radices, _) = radices(m)?;
+        let roots = Roots::new(m);
+        let mut len = m;
+        let stages = radices.into_iter().map(|radix| {
+            let (span, blocks) = (len / radix, m / len);
+            len = span;
+            let exponents = (0..span).flat_map(|j| (1..radix).map(move |d| j * d));
+            let twiddles = exponents.map(|e| {
+                let w = roots.get((e * blocks) as u64);
+                [w.re, w.im]
+            });
+            Stage { radix, span, blocks, twiddles: twiddles.collect() }
+        });
+        Some(Self { len: m, stages: stages.collect() })
+    }
+
+    /// Returns the indices in the spectrum of the elements at positions 0, 1, …, m − 1.
+    pub(super) fn order(&self) -> Vec<usize> {
+        let mut order = vec![0];
+        for stage in self.stages.iter().rev() {
+            let q = stage.radix;
+            order = (0..q).flat_map(|d| order.iter().map(move |k| d + q * k)).collect();
+        }
+        order
+    }
+
+    /// Transforms `width` columns of points, each multiplied by its factor, from `from` to `to`,
+    /// where the spectrum has the order of [`Self::order`]. Between the stages the elements are in
+    /// `tile`. `to` may equal `from`, and `tile` may equal `to` or `from`.
+    ///
+    /// # Safety
+    /// All vectors of the three views, with elements below `len` and columns below `width`, must be
+    /// accessible to the caller alone. In each view they must not overlap. The table of factors
+    /// must have `len` entries.
+    #[inline(always)]
+    pub(super) unsafe fn forward<V: F64s, T: Twist>(
+        &self,
+        i: V::Instructions,
+        width: usize,
+        [from, tile, to]: [View; 3],
+        twist: T,
+    ) {
+        let last = self.stages.len() - 1;
+        for (s, stage) in self.stages.iter().enumerate() {
+            let from = if s == 0 { from } else { tile };
+            let to = if s == last { to } else { tile };
+            // SAFETY: the caller's promise.
+            unsafe {
+                if s == 0 {
+                    stage.execute::<V, T, false>(i, width, from, to, twist);
+                } else {
+                    stage.execute::<V, Plain, false>(i, width, from, to, Plain);
+                }
+            }
+        }
+    }
+
+    /// Computes the inverse of [`Self::forward`], times `len`: transforms `width` columns of
+    /// spectra, from `from` to `to`, and multiplies each point by the conjugate of its factor.
+    ///
+    /// # Safety
+    /// As for [`Self::forward`].
+    #[inline(always)]
+    pub(super) unsafe fn inverse<V: F64s, T: Twist>(
+        &self,
+        i: V::Instructions,
+        width: usize,
+        [from, tile, to]: [View; 3],
+        twist: T,
+    ) {
+        let last = self.stages.len() - 1;
+        for (s, stage) in self.stages.iter().enumerate().rev() {
+            let from = if s == last { from } else { tile };
+            let to = if s == 0 { to } else { tile };
+            // SAFETY: the caller's promise.
+            unsafe {
+                if s == 0 {
+                    stage.execute::<V, T, true>(i, width, from, to, twist);
+                } else {
+                    stage.execute::<V, Plain, true>(i, width, from, to, Plain);
+                }
+            }
+        }
+    }
+}
+
+impl Stage {
+    /// Executes the stage. In the forward direction, points are multiplied by the factors first; in
+    /// the inverse direction, by their conjugates last.
+    ///
+    /// # Safety
+    /// As for [`Fft::forward`].
+    #[inline(always)]
+    unsafe fn execute<V: F64s, T: Twist, const INVERSE: bool>(
+        &self,
+        i: V::Instructions,
+        width: usize,
+        from: View,
+        to: View,
+        twist: T,
+    ) {
+        let (stage, radix) = (self, self.radix);
+        match radix {
+            2 => V::enter(i, Pass::<_, 2, INVERSE> { stage, width, from, to, twist }),
+            3 => V::enter(i, Pass::<_, 3, INVERSE> { stage, width, from, to, twist }),
+            4 => V::enter(i, Pass::<_, 4, INVERSE> { stage, width, from, to, twist }),
+            5 => V::enter(i, Pass::<_, 5, INVERSE> { stage, width, from, to, twist }),
+            7 => V::enter(i, Pass::<_, 7, INVERSE> { stage, width, from, to, twist }),
+            _ => V::enter(i, Pass::<_, 8, INVERSE> { stage, width, from, to, twist }),
+        }
+    }
+}
+
+/// The transforms of one stage.
+struct Pass<'a, T, const Q: usize, const INVERSE: bool> {
+    stage: &'a Stage,
+    width: usize,
+    from: View,
+    to: View,
+    twist: T,
+}
+
+impl<T: Twist, const Q: usize, const INVERSE: bool> Kernel for Pass<'_, T, Q, INVERSE> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<V: F64s>(self, i: V::Instructions) {
+        // SAFETY: the creator of the pass has made the promises of `Fft::forward`.
+        unsafe {
+            self.butterflies::<V, false>(i, 0);
+            for j in 1..self.stage.span {
+                self.butterflies::<V, true>(i, j);
+            }
+        }
+    }
+}
+
+impl<T: Twist, const Q: usize, const INVERSE: bool> Pass<'_, T, Q, INVERSE> {
+    /// Computes the transforms of the points j, j + `span`, … of every block, with their twiddles
+    /// if `TWIDDLED`. All twiddles of j = 0 are 1.
+    ///
+    /// # Safety
+    /// As for [`Fft::forward`]; j < `span`.
+    #[inline(always)]
+    unsafe fn butterflies<V: F64s, const TWIDDLED: bool>(&self, i: V::Instructions, j: usize) {
+        let Self { stage, width, from, to, twist } = *self;
+        let span = stage.span;
+        let mut w = [C64s::<V>::splat(i, [1.0, 0.0]); Q];
+        if TWIDDLED {
+            for d in 1..Q {
+                // SAFETY: the table has Q − 1 entries for each j < span.
+                w[d] = C64s::splat(i, unsafe { *stage.twiddles.as_ptr().add(j * (Q - 1) + d - 1) });
+            }
+        }
+        let mut x = [w[0]; Q];
+        for block in 0..stage.blocks {
+            let first = block * Q * span + j;
+            for c in 0..width {
+                for d in 0..Q {
+                    let e = first + d * span;
+                    let at = e * from.element + c * from.column;
+                    // SAFETY: the promise of the caller; e < `len` and c < `width`.
+                    x[d] = unsafe { C64s::load(i, from.at.add(at), from.imaginary) };
+                    if !INVERSE {
+                        // SAFETY: as above.
+                        x[d] = unsafe { twist.apply::<V, false>(i, e, x[d]) };
+                    } else if TWIDDLED && d > 0 {
+                        x[d] = x[d].mul_conj(w[d]);
+                    }
+                }
+                dft::<V, Q, INVERSE>(i, &mut x);
+                for d in 0..Q {
+                    let e = first + d * span;
+                    if INVERSE {
+                        // SAFETY: as above.
+                        x[d] = unsafe { twist.apply::<V, true>(i, e, x[d]) };
+                    } else if TWIDDLED && d > 0 {
+                        x[d] = x[d].mul(w[d]);
+                    }
+                    let at = e * to.element + c * to.column;
+                    // SAFETY: as above.
+                    unsafe { x[d].store(to.at.add(at), to.imaginary) };
+                }
+            }
+        }
+    }
+}
