@@ -17,8 +17,7 @@ use std::cmp::Ordering;
 
 use crate::kernels::sub_row;
 use crate::limbs::{
-    add_assign, at_least, compare, copy_to, shift_left_to, shift_right_assign, sub_assign, trim,
-    trimmed,
+    add_assign, at_least, compare, copy_to, shift_left_to, sub_assign, trim, trimmed,
 };
 use crate::product::{Multiplier, Products};
 pub use reciprocal::OneLimb;
@@ -159,11 +158,15 @@ fn divide(
             }
             let (u, k) = (&mut u[..limbs], limbs - d.len());
             let (low, high) = q.split_at_mut(k);
-            high.fill(0);
+            clear(high);
             blocks.divide(low, u, d, top);
-            let rest = &mut u[..d.len()];
-            shift_right_assign(rest, shift);
-            copy_to(r, rest);
+            let (low, high) = r.split_at_mut(d.len());
+            let mut above = 0;
+            for (r, &limb) in low.iter_mut().zip(&u[..d.len()]).rev() {
+                *r = limb >> shift | above << 1 << (63 - shift);
+                above = limb;
+            }
+            clear(high);
         }
     }
 }
