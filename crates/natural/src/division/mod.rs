@@ -17,8 +17,7 @@ use std::cmp::Ordering;
 
 use crate::kernels::sub_row;
 use crate::limbs::{
-    add_assign, at_least, compare, copy_to, shift_left_to, shift_right_assign, sub_assign, trim,
-    trimmed,
+    add_assign, at_least, compare, copy_to, shift_left_to, sub_assign, trim, trimmed,
 };
 use crate::product::{Multiplier, Products};
 pub use reciprocal::OneLimb;
@@ -56,7 +55,9 @@ impl Divisor {
     fn set(&mut self, d: &[u64]) {
         let d = trimmed(d);
         self.shift = d.last().map_or(0, |top| top.leading_zeros());
-        self.limbs.resize(d.len(), 0);
+        if self.limbs.len() != d.len() {
+            self.limbs.resize(d.len(), 0);
+        }
         let mut below = 0;
         for (to, &limb) in self.limbs.iter_mut().zip(d) {
             // Two shifts, because a shift by 64 is not defined.
@@ -147,25 +148,42 @@ fn divide(
             (low[0], low[1]) = (rest as u64, (rest >> 64) as u64);
             clear(high);
         }
-        Top::Two(top) => {
-            let d = &divisor.limbs[..];
-            let u = at_least(dividend, a.len() + 1);
-            shift_left_to(u, a, shift);
-            // The top limb of u is below 2^shift, and below that of d. It can be omitted if it is
-            // zero and the next one is also less than that of d.
-            let mut limbs = u.len();
-            if u[limbs - 1] == 0 && u[limbs - 2] < d[d.len() - 1] {
-                limbs -= 1;
-            }
-            let (u, k) = (&mut u[..limbs], limbs - d.len());
-            let (low, high) = q.split_at_mut(k);
-            high.fill(0);
-            blocks.divide(low, u, d, top);
-            let rest = &mut u[..d.len()];
-            shift_right_assign(rest, shift);
-            copy_to(r, rest);
-        }
+        Top::Two(top) => divide_long(divisor, top, dividend, blocks, [q, r], a),
     }
+}
+
+/// Implements [`divide`] for a divisor of at least three limbs and a dividend a that is not shorter
+/// and has no leading zero limbs. It is not inlined, so that short divisions need few registers.
+#[inline(never)]
+fn divide_long(
+    divisor: &Divisor,
+    top: TwoLimbs,
+    dividend: &mut Vec<u64>,
+    blocks: &mut Blocks<impl ProductsTo>,
+    [q, r]: [&mut [u64]; 2],
+    a: &[u64],
+) {
+    let shift = divisor.shift;
+    let d = &divisor.limbs[..];
+    let u = at_least(dividend, a.len() + 1);
+    shift_left_to(u, a, shift);
+    // The top limb of u is below 2^shift, and below that of d. It can be omitted if it is
+    // zero and the next one is also less than that of d.
+    let mut limbs = u.len();
+    if u[limbs - 1] == 0 && u[limbs - 2] < d[d.len() - 1] {
+        limbs -= 1;
+    }
+    let (u, k) = (&mut u[..limbs], limbs - d.len());
+    let (low, high) = q.split_at_mut(k);
+    clear(high);
+    blocks.divide(low, u, d, top);
+    let (low, high) = r.split_at_mut(d.len());
+    let mut above = 0;
+    for (r, &limb) in low.iter_mut().zip(&u[..d.len()]).rev() {
+        *r = limb >> shift | above << 1 << (63 - shift);
+        above = limb;
+    }
+    clear(high);
 }
 
 /// Sets x to zero. Usually x is empty; a call of `memset` would take as long as a short division.
@@ -200,11 +218,19 @@ pub fn div_rem_by(multiplier: &dyn Multiplier, a: &[u64], b: &[u64]) -> (Vec<u64
 /// contains x·2^shift and its reciprocal. The top bit of x·2^shift must be set.
 #[inline]
 fn by_one_limb(q: &mut [u64], a: &[u64], shift: u32, d: OneLimb) -> u64 {
+    // Limb i of a·2^shift.
+    let limb = |i: usize| a[i] << shift | if i == 0 { 0 } else { a[i - 1] >> 1 >> (63 - shift) };
     let Some(&top) = a.last() else { return 0 };
-    let mut rest = top >> 1 >> (63 - shift);
-    for (i, q) in q.iter_mut().enumerate().rev() {
-        let below = if i == 0 { 0 } else { a[i - 1] };
-        (*q, rest) = d.div_rem(rest, a[i] << shift | below >> 1 >> (63 - shift));
+    let (mut rest, mut left) = (top >> 1 >> (63 - shift), a.len());
+    if rest == 0 {
+        // The first quotient is 0 or 1, because the divisor is at least 2^63.
+        left -= 1;
+        let (difference, less) = limb(left).overflowing_sub(d.divisor());
+        q[left] = u64::from(!less);
+        rest = if less { limb(left) } else { difference };
+    }
+    for (i, q) in q[..left].iter_mut().enumerate().rev() {
+        (*q, rest) = d.div_rem(rest, limb(i));
     }
     rest >> shift
 }
@@ -216,10 +242,19 @@ fn by_one_limb(q: &mut [u64], a: &[u64], shift: u32, d: OneLimb) -> u64 {
 fn by_two_limbs(q: &mut [u64], a: &[u64], shift: u32, d: TwoLimbs) -> u128 {
     // Limb i of a·2^shift.
     let limb = |i: usize| a[i] << shift | if i == 0 { 0 } else { a[i - 1] >> 1 >> (63 - shift) };
-    let top = a.len() - 1;
-    // The upper limb is below 2^shift ≤ 2^63, so the number is below the divisor.
-    let mut rest = u128::from(a[top] >> 1 >> (63 - shift)) << 64 | u128::from(limb(top));
-    for (i, q) in q.iter_mut().enumerate().rev() {
+    let mut left = a.len() - 1;
+    let above = a[left] >> 1 >> (63 - shift);
+    // `above` is below 2^shift ≤ 2^63, so this number is below the divisor.
+    let mut rest = u128::from(above) << 64 | u128::from(limb(left));
+    if above == 0 && left > 0 {
+        // The first quotient is 0 or 1, because the divisor is at least 2^127.
+        left -= 1;
+        let two = rest << 64 | u128::from(limb(left));
+        let (difference, less) = two.overflowing_sub(d.divisor());
+        q[left] = u64::from(!less);
+        rest = if less { two } else { difference };
+    }
+    for (i, q) in q[..left].iter_mut().enumerate().rev() {
         (*q, rest) = d.div_rem(rest, limb(i));
     }
     rest >> shift
@@ -393,6 +428,25 @@ mod tests {
             // The largest dividend with this quotient, or a shorter one.
             limbs::add_assign(&mut above, &d);
             check(&mut divider, &above, &d);
+        }
+    }
+
+    /// Tests divisors of one and two limbs, with and without the top bit, for dividends made of few
+    /// different limbs. Among these are dividends whose first quotient limb is 0 or 1.
+    #[test]
+    fn short_divisors() {
+        let mut divider = Divider::default();
+        let words = [0, 1, (1 << 63) - 1, 1 << 63, u64::MAX - 1, u64::MAX];
+        for d in words.into_iter().flat_map(|low| words.map(|high| [low, high])) {
+            if d == [0, 0] {
+                continue;
+            }
+            for n in 1..=4 {
+                for code in 0..words.len().pow(n) {
+                    let digit = |i: u32| words[code / words.len().pow(i) % words.len()];
+                    check(&mut divider, &(0..n).map(digit).collect::<Vec<_>>(), &d);
+                }
+            }
         }
     }
 

@@ -46,6 +46,12 @@ impl OneLimb {
         Self::new(d)
     }
 
+    /// Returns the divisor d.
+    #[inline]
+    pub(super) fn divisor(self) -> u64 {
+        self.d
+    }
+
     /// Returns the quotient and the remainder of u1·2^64 + u0 divided by d, for u1 < d (Möller and
     /// Granlund 2011, algorithm 4).
     #[inline]

@@ -59,7 +59,7 @@ macro_rules! kernels {
     (
         $name:ident, $w:tt, $first_close:ident, odd: $odd:literal, i: $i:literal,
         rows: $rows:literal, $square_rows:literal, result: $result:literal,
-        upper: $upper:literal,
+        upper: $upper:literal, square: $square:ident,
         save: $save:literal, restore: $restore:literal, [$($changed:tt)*]
     ) => {
         mod $name {
@@ -147,28 +147,7 @@ macro_rules! kernels {
                 }
             }
 
-            /// See [`Square`].
-            pub(super) unsafe fn square(out: *mut u64, a: *const u64) {
-                // SAFETY: as for `mul`.
-                unsafe {
-                    asm!(
-                        $save,
-                        zero!($w),
-                        "mov [rdi], r8",
-                        triangle!($w, $odd, row),
-                        store!($w, $upper),
-                        "xor eax, eax",
-                        doubles!($w),
-                        $restore,
-                        in("rdi") out,
-                        in("rcx") a,
-                        out("rax") _,
-                        out("rdx") _,
-                        $(out($changed) _,)*
-                    );
-                }
-            }
-
+            $square!($w, $odd, $upper, $save, $restore, [$($changed)*]);
             off_diagonal!(
                 off_diagonal, row, $w, $odd, $i, $square_rows, $result, $save, $restore,
                 [$($changed)*]
@@ -177,6 +156,90 @@ macro_rules! kernels {
                 off_diagonal_add, add_row, $w, $odd, $i, $square_rows, $result, $save, $restore,
                 [$($changed)*]
             );
+        }
+    };
+}
+
+/// Defines a kernel of type [`Square`].
+macro_rules! square {
+    (
+        $w:tt, $odd:literal, $upper:literal, $save:literal, $restore:literal, [$($changed:tt)*]
+    ) => {
+        /// See [`Square`].
+        pub(super) unsafe fn square(out: *mut u64, a: *const u64) {
+            // SAFETY: as for `mul`.
+            unsafe {
+                asm!(
+                    $save,
+                    zero!($w),
+                    "mov [rdi], r8",
+                    triangle!($w, $odd, row),
+                    store!($w, $upper),
+                    "xor eax, eax",
+                    doubles!($w),
+                    $restore,
+                    in("rdi") out,
+                    in("rcx") a,
+                    out("rax") _,
+                    out("rdx") _,
+                    $(out($changed) _,)*
+                );
+            }
+        }
+    };
+}
+
+/// Defines the kernel of type [`Square`] for w = 3, which stays in registers.
+macro_rules! square_in_registers {
+    ($($arguments:tt)*) => {
+        /// See [`Square`].
+        pub(super) unsafe fn square(out: *mut u64, a: *const u64) {
+            // SAFETY: the caller guarantees that the addresses are valid. `mov` and `mulx` keep the flags:
+            // the overflow flag is the carry of the doubled limbs, the carry flag that of the squares.
+            unsafe {
+                asm!(
+                    "mov rdx, [rcx]",
+                    "mulx r9, r8, [rcx + 8]",
+                    "mulx r10, rax, [rcx + 16]",
+                    "mulx rsi, rdx, rdx",
+                    "mov [rdi], rdx",
+                    "mov rdx, [rcx + 8]",
+                    "add r9, rax",
+                    "mulx r11, rax, [rcx + 16]",
+                    "adc r10, rax",
+                    "adc r11, 0",
+                    // The products of different limbs are in r8 to r11.
+                    "xor eax, eax",
+                    "adox r8, r8",
+                    "adcx r8, rsi",
+                    "mov [rdi + 8], r8",
+                    "mulx rsi, rax, rdx",
+                    "adox r9, r9",
+                    "adcx r9, rax",
+                    "mov [rdi + 16], r9",
+                    "adox r10, r10",
+                    "adcx r10, rsi",
+                    "mov [rdi + 24], r10",
+                    "mov rdx, [rcx + 16]",
+                    "mulx rsi, rax, rdx",
+                    "adox r11, r11",
+                    "adcx r11, rax",
+                    "mov [rdi + 32], r11",
+                    "mov eax, 0",
+                    "adox rsi, rax",
+                    "adcx rsi, rax",
+                    "mov [rdi + 40], rsi",
+                    in("rdi") out,
+                    in("rcx") a,
+                    out("rax") _,
+                    out("rdx") _,
+                    out("rsi") _,
+                    out("r8") _,
+                    out("r9") _,
+                    out("r10") _,
+                    out("r11") _,
+                );
+            }
         }
     };
 }
@@ -220,95 +283,45 @@ macro_rules! off_diagonal {
 
 kernels!(
     one, 1, first_close_of_one, odd: "r9", i: "r10",
-    rows: "rsi + 8*r10", "rcx + 8*r10", result: "rdi + 8*r10", upper: "rdi + 8",
+    rows: "rsi + 8*r10", "rcx + 8*r10", result: "rdi + 8*r10", upper: "rdi + 8", square: square,
     save: "", restore: "", ["r8" "r9" "r10"]
 );
 kernels!(
     two, 2, first_close, odd: "r10", i: "r11",
-    rows: "rsi + 8*r11", "rcx + 8*r11", result: "rdi + 8*r11", upper: "rdi + 16",
+    rows: "rsi + 8*r11", "rcx + 8*r11", result: "rdi + 8*r11", upper: "rdi + 16", square: square,
     save: "", restore: "", ["r8" "r9" "r10" "r11"]
 );
 kernels!(
     three, 3, first_close, odd: "r11", i: "r12",
-    rows: "rsi + 8*r12", "rcx + 8*r12", result: "rdi + 8*r12", upper: "rdi + 24",
+    rows: "rsi + 8*r12", "rcx + 8*r12", result: "rdi + 8*r12", upper: "rdi + 24", square: square_in_registers,
     save: "", restore: "", ["r8" "r9" "r10" "r11" "r12"]
 );
 kernels!(
     four, 4, first_close, odd: "r12", i: "r13",
-    rows: "rsi + 8*r13", "rcx + 8*r13", result: "rdi + 8*r13", upper: "rdi + 32",
+    rows: "rsi + 8*r13", "rcx + 8*r13", result: "rdi + 8*r13", upper: "rdi + 32", square: square,
     save: "", restore: "", ["r8" "r9" "r10" "r11" "r12" "r13"]
 );
 kernels!(
     five, 5, first_close, odd: "r13", i: "r14",
-    rows: "rsi + 8*r14", "rcx + 8*r14", result: "rdi + 8*r14", upper: "rdi + 40",
+    rows: "rsi + 8*r14", "rcx + 8*r14", result: "rdi + 8*r14", upper: "rdi + 40", square: square,
     save: "", restore: "", ["r8" "r9" "r10" "r11" "r12" "r13" "r14"]
 );
 kernels!(
     six, 6, first_close, odd: "r14", i: "r15",
-    rows: "rsi + 8*r15", "rcx + 8*r15", result: "rdi + 8*r15", upper: "rdi + 48",
+    rows: "rsi + 8*r15", "rcx + 8*r15", result: "rdi + 8*r15", upper: "rdi + 48", square: square,
     save: "", restore: "", ["r8" "r9" "r10" "r11" "r12" "r13" "r14" "r15"]
 );
 kernels!(
     seven, 7, first_close, odd: "r15", i: "rbp",
-    rows: "rsi + 8*rbp", "rcx + 8*rbp", result: "rdi + 8*rbp", upper: "rdi + 56",
+    rows: "rsi + 8*rbp", "rcx + 8*rbp", result: "rdi + 8*rbp", upper: "rdi + 56", square: square,
     save: "push rbp", restore: "pop rbp", ["r8" "r9" "r10" "r11" "r12" "r13" "r14" "r15"]
 );
 kernels!(
     eight, 8, first_close, odd: "rbx", i: "rbp",
-    rows: "rsi + 8*rbp", "rcx + 8*rbp", result: "rdi + 8*rbp", upper: "rdi + 64",
+    rows: "rsi + 8*rbp", "rcx + 8*rbp", result: "rdi + 8*rbp", upper: "rdi + 64", square: square,
     save: "push rbx\npush rbp", restore: "pop rbp\npop rbx",
     ["r8" "r9" "r10" "r11" "r12" "r13" "r14" "r15"]
 );
-
-/// Computes [`Square`] for w = 3 in registers.
-unsafe fn square_three(out: *mut u64, a: *const u64) {
-    // SAFETY: the caller guarantees that the addresses are valid. `mov` and `mulx` keep the flags:
-    // the overflow flag is the carry of the doubled limbs, the carry flag that of the squares.
-    unsafe {
-        asm!(
-            "mov rdx, [rcx]",
-            "mulx r9, r8, [rcx + 8]",
-            "mulx r10, rax, [rcx + 16]",
-            "mulx rsi, rdx, rdx",
-            "mov [rdi], rdx",
-            "mov rdx, [rcx + 8]",
-            "add r9, rax",
-            "mulx r11, rax, [rcx + 16]",
-            "adc r10, rax",
-            "adc r11, 0",
-            // The products of different limbs are in r8 to r11.
-            "xor eax, eax",
-            "adox r8, r8",
-            "adcx r8, rsi",
-            "mov [rdi + 8], r8",
-            "mulx rsi, rax, rdx",
-            "adox r9, r9",
-            "adcx r9, rax",
-            "mov [rdi + 16], r9",
-            "adox r10, r10",
-            "adcx r10, rsi",
-            "mov [rdi + 24], r10",
-            "mov rdx, [rcx + 16]",
-            "mulx rsi, rax, rdx",
-            "adox r11, r11",
-            "adcx r11, rax",
-            "mov [rdi + 32], r11",
-            "mov eax, 0",
-            "adox rsi, rax",
-            "adcx rsi, rax",
-            "mov [rdi + 40], rsi",
-            in("rdi") out,
-            in("rcx") a,
-            out("rax") _,
-            out("rdx") _,
-            out("rsi") _,
-            out("r8") _,
-            out("r9") _,
-            out("r10") _,
-            out("r11") _,
-        );
-    }
-}
 
 /// The kernels of type [`Mul`] for blocks of 1 to 8 limbs.
 pub(in super::super) const MUL: [Mul; BLOCK] =
@@ -326,7 +339,7 @@ pub(in super::super) const LOW: [Low; BLOCK] =
 pub(in super::super) const SQUARE: [Square; BLOCK] = [
     one::square,
     two::square,
-    square_three,
+    three::square,
     four::square,
     five::square,
     six::square,
