@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `schoolbook` | limb by limb: products, squares, low and high parts |
 //! | `karatsuba` | three products of halves instead of four |
-//! | `ntt` | long products, by transforms over 50-bit primes |
+//! | `ntt` | long products, by transforms over 50-bit primes, on one thread or several |
 //! | `goldilocks` | products and sums of products of any length, by transforms mod 2^64 − 2^32 + 1, on several threads |
 //! | `multiplier` | the interface to products for half-gcds and long divisions |
 

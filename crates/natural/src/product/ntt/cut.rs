@@ -93,7 +93,8 @@ fn cut(number: &[u64], from: usize, step: usize, size: usize, to: &mut [f64; BLO
     // The bits of one x_k are in the eight bytes from the byte of its first bit on. The positions
     // for which all these bytes are in the number are at most 64·(limbs − 1) + 7.
     let last = (64 * number.len()).saturating_sub(64 - 7);
-    let inside = if number.is_empty() || last < from { 0 } else { BLOCK.min((last - from) / step + 1) };
+    let inside =
+        if number.is_empty() || last < from { 0 } else { BLOCK.min((last - from) / step + 1) };
     let (most, rest) = to.split_at_mut(if cfg!(target_endian = "little") { inside } else { 0 });
     let start = number.as_ptr().cast::<u8>();
     let mut at = from;
