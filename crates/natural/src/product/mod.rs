@@ -5,7 +5,7 @@
 //! | `short` | products and squares of two limbs |
 //! | `schoolbook` | limb by limb: low and high parts; whole products are in `kernels` |
 //! | `karatsuba` | three products of halves instead of four |
-//! | `ntt` | long products, by transforms over 50-bit primes |
+//! | `ntt` | long products, by transforms over 50-bit primes, on one thread or several |
 //! | `goldilocks` | products and sums of products of any length, by transforms mod 2^64 − 2^32 + 1, on several threads |
 //! | `multiplier` | the interface to products for half-gcds and long divisions |
 

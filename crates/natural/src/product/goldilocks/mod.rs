@@ -9,7 +9,7 @@
 mod coefficients;
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, TryLockError};
 
 use coefficients::Cut;
 
@@ -34,6 +34,10 @@ const ACROSS_FROM: usize = 1 << 12;
 /// over several threads.
 const APART_FROM: usize = 1 << 10;
 
+/// The smallest number of limbs of a product for which a single product by 50-bit primes is
+/// distributed over several threads.
+const TOGETHER_FROM: usize = 1 << 14;
+
 /// The smallest number of points for which one transform is distributed over several threads.
 const WITHIN_FROM: usize = 1 << 15;
 
@@ -43,16 +47,19 @@ const MOST_POINTS: usize = 1 << 26;
 
 /// A multiplier by transforms for factors of any length, on several threads.
 ///
-/// Products by a factor of fewer than 192 limbs are computed by [`FastProducts`], unless they share
-/// transforms. On CPUs with fused multiply-adds, which make transforms over 50-bit primes fast,
-/// [`FastProducts`] also computes all products of fewer than 2^10 limbs, and products of at most
-/// 2^16 limbs if a call has at least one product for each thread. A product by 50-bit primes takes
-/// 0.3 to 0.6 of the time of a product by this multiplier's own transforms (the last column of the
-/// test `crossovers`). For sums of products, shared transforms save less than this.
+/// Transforms over 50-bit primes compute products of at most 2^26 limbs if the CPU has fused
+/// multiply-adds, which make them fast. Products of at least 2^14 limbs are computed one after the
+/// other on all threads, unless a call has at least one product for each thread. Then each product
+/// has one thread, as have shorter products from 2^10 limbs on. A product of n limbs takes 45·n to
+/// 60·n bytes of working memory, which is kept for the next product, and tables of up to 60·n
+/// bytes, which the whole program shares.
 ///
+/// Otherwise, products by a factor of fewer than 192 limbs are computed by [`FastProducts`], and
+/// longer products and sums of products by this multiplier's own transforms modulo 2^64 − 2^32 + 1.
 /// A product of n limbs costs three transforms of about 3·n points (64·n bits in digits of about 20
 /// bits). Each transform takes 24·n bytes. For every transform length used, tables of 48·n bytes
-/// are kept in memory.
+/// are kept in memory. A product by 50-bit primes takes a fifth of the time of such a product (the
+/// last column of the test `crossovers`), less than sums of products save by shared transforms.
 pub struct TransformMultiplier {
     threads: Pool,
     caller: Pool,
@@ -62,6 +69,8 @@ pub struct TransformMultiplier {
     /// Whether this multiplier may use transforms over 50-bit primes, which are fast on CPUs with
     /// fused multiply-adds.
     primes: bool,
+    /// The working memory of products by 50-bit primes on several threads.
+    space: Mutex<ntt::Space>,
 }
 
 const TIMES: Term = Term { left: 0, right: 1, minus: false };
@@ -82,6 +91,7 @@ impl TransformMultiplier {
             tables: Mutex::default(),
             most_points,
             primes,
+            space: Mutex::default(),
         }
     }
 
@@ -97,13 +107,33 @@ impl TransformMultiplier {
         &self.threads
     }
 
-    /// Returns whether `products` products of at most `limbs` limbs are computed by transforms over
-    /// 50-bit primes. A product by 50-bit primes runs on one thread. So 50-bit primes are used only
-    /// if the products are too short to be distributed over several threads, or if there is at
-    /// least one product for each thread.
-    fn by_primes(&self, products: usize, limbs: usize) -> bool {
-        let occupied = limbs < APART_FROM || self.count <= products;
-        self.primes && limbs <= ntt::MAX_LIMBS && occupied
+    /// Returns whether products of at most `limbs` limbs are computed by transforms over 50-bit
+    /// primes.
+    fn by_primes(&self, limbs: usize) -> bool {
+        self.primes && limbs <= ntt::MAX_LIMBS
+    }
+
+    /// Returns a·b, or a² if `a` and `b` are the same slice, by 50-bit primes on all threads.
+    /// Returns `None` if the factors are too short for several threads or for transforms, or the
+    /// product is too long.
+    fn on_threads(&self, a: &[u64], b: &[u64]) -> Option<Vec<u64>> {
+        let limbs = a.len() + b.len();
+        let is_long = self.count > 1 && limbs >= TOGETHER_FROM && b.len() >= TRANSFORM_FROM;
+        if !(is_long && self.by_primes(limbs)) {
+            return None;
+        }
+        let mut product = vec![0; limbs];
+        let second = (!std::ptr::eq(a, b)).then_some(b);
+        let mut multiply = |space: &mut ntt::Space| {
+            space.mul_on(&self.threads, self.count, &mut product, a, second)
+        };
+        // Another thread may be using the space. A panic leaves no state that matters.
+        let done = match self.space.try_lock() {
+            Ok(mut space) => multiply(&mut space),
+            Err(TryLockError::Poisoned(space)) => multiply(&mut space.into_inner()),
+            Err(TryLockError::WouldBlock) => multiply(&mut ntt::Space::default()),
+        };
+        done.then_some(product)
     }
 
     /// Returns the shortest transform of at least `points` points. Returns `None` if its length
@@ -168,7 +198,9 @@ impl Multiplier for TransformMultiplier {
         let limbs = a.len() + b.len();
         let (a, b) = (trimmed(a), trimmed(b));
         let (long, short) = if a.len() >= b.len() { (a, b) } else { (b, a) };
-        let mut product = if short.len() < TRANSFORM_FROM || self.by_primes(1, limbs) {
+        let mut product = if let Some(product) = self.on_threads(long, short) {
+            product
+        } else if short.len() < TRANSFORM_FROM || self.by_primes(limbs) {
             FastProducts.mul(long, short)
         } else if std::ptr::eq(long, short) {
             let square = Term { right: 0, ..TIMES };
@@ -193,8 +225,8 @@ impl Multiplier for TransformMultiplier {
         let term = |left, right| Term { left, right, minus: false };
         let entry = |i: usize, j: usize| [term(2 * i, 4 + j), term(2 * i + 1, 6 + j)];
         let sums = [entry(0, 0), entry(0, 1), entry(1, 0), entry(1, 1)];
-        let shared = sizes[0].min(sizes[1]) >= SHARED_TRANSFORM_FROM
-            && !self.by_primes(8, sizes[0] + sizes[1]);
+        let shared =
+            sizes[0].min(sizes[1]) >= SHARED_TRANSFORM_FROM && !self.by_primes(sizes[0] + sizes[1]);
         let fast = shared
             .then(|| self.sums(&entries, sizes, sums.each_ref().map(|sum| &sum[..])))
             .flatten();
@@ -212,8 +244,8 @@ impl Multiplier for TransformMultiplier {
         let term = |left, right, minus| Term { left, right, minus };
         let first = [term(3, 4, false), term(1, 5, true)];
         let second = [term(0, 5, false), term(2, 4, true)];
-        let shared = sizes[0].min(sizes[1]) >= SHARED_TRANSFORM_FROM
-            && !self.by_primes(4, sizes[0] + sizes[1]);
+        let shared =
+            sizes[0].min(sizes[1]) >= SHARED_TRANSFORM_FROM && !self.by_primes(sizes[0] + sizes[1]);
         shared
             .then(|| self.sums(&[m00, m01, m10, m11, x0, x1], sizes, [&first, &second]))
             .flatten()
@@ -243,7 +275,10 @@ impl Multiplier for ByProducts<'_> {
 
     fn products(&self, pairs: &[[&[u64]; 2]]) -> Vec<Vec<u64>> {
         let longest = pairs.iter().map(|[a, b]| a.len() + b.len()).max().unwrap_or(0);
-        let is_apart = longest >= APART_FROM && self.0.by_primes(pairs.len(), longest);
+        let occupied = self.0.count <= pairs.len();
+        let is_apart = longest >= APART_FROM
+            && (occupied || longest < TOGETHER_FROM)
+            && self.0.by_primes(longest);
         let pool = if is_apart { &self.0.threads } else { &self.0.caller };
         pool.each(pairs.len(), |i| match pairs[i] {
             [a, b] if is_apart => FastProducts.mul(a, b),

@@ -90,8 +90,21 @@ fn powers(field: F50, size: usize) -> [Factor; PIECES - 1] {
 #[inline(always)]
 fn cut(number: &[u64], from: usize, step: usize, size: usize, to: &mut [f64; BLOCK]) {
     let mask = (1 << size) - 1;
-    for (k, to) in to.iter_mut().enumerate() {
-        let at = from + k * step;
+    // The bits of one x_k are in the eight bytes from the byte of its first bit on. The positions
+    // for which all these bytes are in the number are at most 64·(limbs − 1) + 7.
+    let last = (64 * number.len()).saturating_sub(64 - 7);
+    let inside =
+        if number.is_empty() || last < from { 0 } else { BLOCK.min((last - from) / step + 1) };
+    let (most, rest) = to.split_at_mut(if cfg!(target_endian = "little") { inside } else { 0 });
+    let start = number.as_ptr().cast::<u8>();
+    let mut at = from;
+    for to in most {
+        // SAFETY: at ≤ 64·(limbs − 1) + 7, so the number has eight bytes from byte at/8 on.
+        let bytes = unsafe { start.add(at / 8).cast::<u64>().read_unaligned() };
+        *to = f64::from_bits(OFFSET_BITS | bytes >> (at % 8) & mask);
+        at += step;
+    }
+    for to in rest {
         let (limb, shift) = (at / 64, at % 64);
         let bits = match number[limb.min(number.len())..] {
             [low, high, ..] => low >> shift | high << 1 << (63 - shift),
@@ -99,6 +112,7 @@ fn cut(number: &[u64], from: usize, step: usize, size: usize, to: &mut [f64; BLO
             [] => 0,
         };
         *to = f64::from_bits(OFFSET_BITS | bits & mask);
+        at += step;
     }
 }
 

@@ -228,6 +228,30 @@ mod tests {
         long_products(&[196_608, 393_217, 1_500_000, 4_194_304]);
     }
 
+    /// Prints the time of products by each number of primes, and the number that a plan chooses.
+    #[test]
+    #[ignore = "a measurement"]
+    fn plans() {
+        let (mut space, pool) = (Space::default(), Pool::new(1));
+        println!("us: limbs, chosen number of primes, time by 2 to 8 primes (points)");
+        let lengths = (7..=16).flat_map(|k| [4usize << k, 5 << k, 6 << k, 7 << k]);
+        for n in lengths {
+            let (a, b) = (Sample::new(1).number(n), Sample::new(2).number(n));
+            let mut out = vec![0; 2 * n];
+            print!("{n:7} {}", Plan::new(n, n, 1).map_or(0, |plan| plan.primes));
+            for plan in plan::PRIMES.filter_map(|primes| Plan::with(primes, n, n)) {
+                let mut best = f64::INFINITY;
+                for _ in 0..(2_000_000 / n).clamp(3, 50) {
+                    let start = std::time::Instant::now();
+                    space.by(plan, &pool, &mut out, &a, Some(&b));
+                    best = best.min(start.elapsed().as_secs_f64() * 1e6);
+                }
+                print!(" {best:9.1} ({:6})", plan.shape.points());
+            }
+            println!();
+        }
+    }
+
     #[test]
     fn too_long_a_product_is_refused() {
         let mut out = vec![7; MAX_LIMBS + 1];

@@ -62,10 +62,14 @@ impl Plan {
     /// with the rounding errors of logarithms.
     pub(super) fn with(primes: usize, long: usize, short: usize) -> Option<Self> {
         let most = log2_of_product(primes) - 0.001;
-        let fits = |bits: &usize| 2.0 * *bits as f64 + (digits(short, *bits) as f64).log2() <= most;
-        let whole = whole_limbs(primes);
-        let largest = (most / 2.0) as usize;
-        let bits = (1..=largest).rev().find(fits).filter(|bits| bits / 64 == whole)?;
+        let fits = |bits: usize| 2.0 * bits as f64 + (digits(short, bits) as f64).log2() <= most;
+        // As if digits had most/2 bits: they are shorter, and so there are more of them.
+        let fewest = 128.0 * short as f64 / most;
+        let largest = ((most - fewest.max(1.0).log2()) / 2.0) as usize;
+        let bits = (1..=largest).rev().find(|&bits| fits(bits))?;
+        if bits / 64 != whole_limbs(primes) {
+            return None;
+        }
         let shape = Shape::of(digits(long, bits) + digits(short, bits) - 1)?;
         Some(Self { primes, bits, shape })
     }
@@ -74,8 +78,9 @@ impl Plan {
     /// point and prime.
     fn cost(&self, threads: usize) -> f64 {
         let (n, k) = (self.shape.points() as f64, self.primes as f64);
+        let levels = f64::from(self.shape.points().ilog2());
         let rounds = self.primes.div_ceil(threads) as f64;
-        n * rounds * (3.0 * n.log2() + FIXED) + n * k * (RECOMBINED + k * PAIR) / threads as f64
+        n * rounds * (3.0 * levels + FIXED) + n * k * (RECOMBINED + k * PAIR) / threads as f64
     }
 }
 

@@ -145,6 +145,7 @@ impl<const K: usize> Kernel for Range<'_, K> {
             for at in (0..len).step_by(V::LANES) {
                 mixed_digits(i, rows, start + at, &fields, &firsts, &mut values, at);
             }
+            #[expect(clippy::needless_range_loop, reason = "j is an index of each of the rows")]
             for j in 0..len {
                 let digits: [u64; K] = std::array::from_fn(|k| values[k][j].to_bits() & LOW_BITS);
                 add::<K>(&mut carry, &evaluate(&moduli, digits));
@@ -175,8 +176,8 @@ fn mixed_digits<V: F64s, const K: usize>(
     for k in 0..K {
         let f = &fields[k];
         let mut x = f.mul_by(load(i, &rows[k][from..]), f.factors(firsts[k]));
-        for j in 0..k {
-            x = x.sub(f.mul_by(v[j], f.factors(constants[k].others[j])));
+        for (&v, &factor) in v[..k].iter().zip(&constants[k].others[..k]) {
+            x = x.sub(f.mul_by(v, f.factors(factor)));
         }
         v[k] = f.canonical(x);
         store(v[k].add(offset), &mut values[k][at..]);

@@ -11,7 +11,7 @@
 use warpint_arith::simd::F64s;
 
 use super::bound::Bound;
-use super::memory::{Quarters, load, load_square, store, store_square, strided};
+use super::memory::{Quarters, load, load_square, store, store_square};
 use super::roots::Roots;
 use super::vectors::{Factors, FieldVectors};
 
@@ -44,10 +44,13 @@ impl<V: F64s> Forward<'_, V> {
         debug_assert!(bound.allows_levels(2 * V::LANES.ilog2()));
         let first = node * (data.len() / last);
         for (j, block) in data.chunks_exact_mut(last).enumerate() {
-            match V::LANES {
-                4 => self.last::<4>(block, first + j),
-                8 => self.last::<8>(block, first + j),
-                _ => unreachable!("vectors have four or eight lanes"),
+            // SAFETY: `levels` has checked that the table has all descendants of `node`.
+            unsafe {
+                match V::LANES {
+                    4 => self.last4(block, first + j),
+                    8 => self.last8(block, first + j),
+                    _ => unreachable!("vectors have four or eight lanes"),
+                }
             }
         }
     }
@@ -57,6 +60,7 @@ impl<V: F64s> Forward<'_, V> {
     /// can be used for a last block, and for further levels.
     #[inline(always)]
     pub(super) fn levels(&self, data: &mut [f64], to: usize, node: usize, bound: Bound) -> Bound {
+        self.roots.check(node, data.len());
         let (mut bound, mut len) = (bound, data.len());
         let enough = |bound: Bound, len: usize| {
             if len == to {
@@ -76,7 +80,8 @@ impl<V: F64s> Forward<'_, V> {
                 |style, after| enough(after, len) && (style != Style::Trivial || node == 0);
             let style;
             (style, bound) = choice(styles, allowed);
-            self.one_level(data, node, style);
+            // SAFETY: the table has all descendants of `node`, as checked above.
+            unsafe { self.one_level(data, node, style) };
         }
         while len > to {
             let (first, blocks) = (node * (data.len() / len), data.len() / len);
@@ -91,10 +96,13 @@ impl<V: F64s> Forward<'_, V> {
             let style;
             (style, bound) = choice(styles, allowed);
             for (j, block) in data.chunks_exact_mut(len).enumerate() {
-                match style {
-                    Style::Trivial if j == 0 => self.two_levels_of_node_0(block),
-                    Style::Reduced => self.two_levels::<true>(block, first + j),
-                    _ => self.two_levels::<false>(block, first + j),
+                // SAFETY: the table has all descendants of `node`, as checked above.
+                unsafe {
+                    match style {
+                        Style::Trivial if j == 0 => self.two_levels_of_node_0(block),
+                        Style::Reduced => self.two_levels::<true>(block, first + j),
+                        _ => self.two_levels::<false>(block, first + j),
+                    }
                 }
             }
             len /= 4;
@@ -103,9 +111,13 @@ impl<V: F64s> Forward<'_, V> {
     }
 
     /// Computes one level, from the block `data` to two halves.
+    ///
+    /// # Safety
+    /// The table must have the factors of `node`.
     #[inline(always)]
-    fn one_level(&self, data: &mut [f64], node: usize, style: Style) {
-        let w = self.roots.node(&self.f, node);
+    unsafe fn one_level(&self, data: &mut [f64], node: usize, style: Style) {
+        // SAFETY: the caller's promise.
+        let w = unsafe { self.roots.node(&self.f, node) };
         let (low, high) = data.split_at_mut(data.len() / 2);
         for (l, u) in low.chunks_exact_mut(V::LANES).zip(high.chunks_exact_mut(V::LANES)) {
             let (mut x, mut t): (V, V) = (load(self.i, l), load(self.i, u));
@@ -122,27 +134,32 @@ impl<V: F64s> Forward<'_, V> {
 
     /// Computes two levels, from a block at `node` to four quarters. If `REDUCED` is true, the
     /// numbers of the first quarter are reduced before.
+    ///
+    /// # Safety
+    /// The table must have the factors of `node` and of its children.
     #[inline(always)]
-    fn two_levels<const REDUCED: bool>(&self, block: &mut [f64], node: usize) {
-        let w = self.roots.node(&self.f, node);
-        let (w0, w1) = (self.roots.node(&self.f, 2 * node), self.roots.node(&self.f, 2 * node + 1));
+    unsafe fn two_levels<const REDUCED: bool>(&self, block: &mut [f64], node: usize) {
+        let (roots, f) = (self.roots, &self.f);
+        // SAFETY: the caller's promise.
+        let (w, w0, w1) =
+            unsafe { (roots.node(f, node), roots.node(f, 2 * node), roots.node(f, 2 * node + 1)) };
         let mut quarters = Quarters::<V>::new(self.i, block);
-        while let Some([mut x0, x1, x2, x3]) = quarters.load() {
+        while let Some(mut x) = quarters.load() {
             if REDUCED {
-                x0 = self.f.reduce(x0);
+                x[0] = self.f.reduce(x[0]);
             }
-            let (t2, t3) = (self.f.mul_by(x2, w), self.f.mul_by(x3, w));
-            let (y0, y2) = (x0.add(t2), x0.sub(t2));
-            let t1 = self.f.mul_by(x1.add(t3), w0);
-            let t3 = self.f.mul_by(x1.sub(t3), w1);
-            quarters.store([y0.add(t1), y0.sub(t1), y2.add(t3), y2.sub(t3)]);
+            quarters.store(self.split4(x, w, [w0, w1]));
         }
     }
 
     /// Computes two levels of node 0, whose factor is 1. The factors of its children are 1 and i.
+    ///
+    /// # Safety
+    /// The table must have the factors of node 1.
     #[inline(always)]
-    fn two_levels_of_node_0(&self, block: &mut [f64]) {
-        let i = self.roots.node(&self.f, 1);
+    unsafe fn two_levels_of_node_0(&self, block: &mut [f64]) {
+        // SAFETY: the caller's promise.
+        let i = unsafe { self.roots.node(&self.f, 1) };
         let mut quarters = Quarters::<V>::new(self.i, block);
         while let Some([x0, x1, x2, x3]) = quarters.load() {
             let (y0, y1) = (x0.add(x2), x1.add(x3));
@@ -151,35 +168,79 @@ impl<V: F64s> Forward<'_, V> {
         }
     }
 
-    /// Computes the last 2·log2(L) levels of a block of L² numbers, K = L.
+    /// Computes the last four levels of a block of 16 numbers, L = 4.
+    ///
+    /// # Safety
+    /// The table must have the factors of all descendants of `node`.
     #[inline(always)]
-    fn last<const K: usize>(&self, block: &mut [f64], node: usize) {
-        let mut x: [V; K] = load_square(self.i, block);
-        let levels = K.ilog2();
-        for s in 0..levels {
-            for b in 0..1 << s {
-                let w = self.roots.node(&self.f, (node << s) + b);
-                self.level_of(&mut x[b * (K >> s)..][..K >> s], w);
-            }
+    unsafe fn last4(&self, block: &mut [f64], node: usize) {
+        let x: [V; 4] = load_square(self.i, block);
+        let (f, roots) = (&self.f, self.roots);
+        // SAFETY: the caller's promise.
+        unsafe {
+            let children = [roots.node(f, 2 * node), roots.node(f, 2 * node + 1)];
+            let mut x = self.split4(x, roots.node(f, node), children);
+            V::transpose(&mut x);
+            let [w, ..] = roots.strided(self.i, 0, 4 * node);
+            let [w0, w1, ..] = roots.strided(self.i, 1, 8 * node);
+            store_square(block, self.split4(x, w, [w0, w1]));
         }
-        V::transpose(&mut x);
-        for s in 0..levels {
-            let w = strided::<V, false>(self.roots, self.i, s, (node * K) << s);
-            for b in 0..1 << s {
-                self.level_of(&mut x[b * (K >> s)..][..K >> s], w[b]);
-            }
-        }
-        store_square(block, x);
     }
 
-    /// Computes one level on vectors: each entry of the upper half of `x` is multiplied by `w`.
+    /// Computes the last six levels of a block of 64 numbers, L = 8.
+    ///
+    /// # Safety
+    /// The table must have the factors of all descendants of `node`.
     #[inline(always)]
-    fn level_of(&self, x: &mut [V], w: Factors<V>) {
-        let half = x.len() / 2;
-        for j in 0..half {
-            let t = self.f.mul_by(x[half + j], w);
-            (x[j], x[half + j]) = (x[j].add(t), x[j].sub(t));
+    unsafe fn last8(&self, block: &mut [f64], node: usize) {
+        let x: [V; 8] = load_square(self.i, block);
+        let (f, roots) = (&self.f, self.roots);
+        // SAFETY: the caller's promise.
+        unsafe {
+            let w = roots.node(f, node);
+            let children = [roots.node(f, 2 * node), roots.node(f, 2 * node + 1)];
+            let next = 4 * node;
+            let grandchildren = [
+                roots.node(f, next),
+                roots.node(f, next + 1),
+                roots.node(f, next + 2),
+                roots.node(f, next + 3),
+            ];
+            let mut x = self.split8(x, w, children, grandchildren);
+            V::transpose(&mut x);
+            let [w, ..] = roots.strided(self.i, 0, 8 * node);
+            let [w0, w1, ..] = roots.strided(self.i, 1, 16 * node);
+            let grandchildren = roots.strided(self.i, 2, 32 * node);
+            store_square(block, self.split8(x, w, [w0, w1], grandchildren));
         }
+    }
+
+    /// Computes two levels, for the factors of a node and of its two children.
+    #[inline(always)]
+    fn split4(&self, x: [V; 4], w: Factors<V>, [w0, w1]: [Factors<V>; 2]) -> [V; 4] {
+        let (t2, t3) = (self.f.mul_by(x[2], w), self.f.mul_by(x[3], w));
+        let (y0, y2) = (x[0].add(t2), x[0].sub(t2));
+        let t1 = self.f.mul_by(x[1].add(t3), w0);
+        let t3 = self.f.mul_by(x[1].sub(t3), w1);
+        [y0.add(t1), y0.sub(t1), y2.add(t3), y2.sub(t3)]
+    }
+
+    /// Computes three levels, for the factors of a node, of its children and of their children.
+    #[inline(always)]
+    fn split8(
+        &self,
+        x: [V; 8],
+        w: Factors<V>,
+        [w0, w1]: [Factors<V>; 2],
+        v: [Factors<V>; 4],
+    ) -> [V; 8] {
+        let (t0, t1) = (self.f.mul_by(x[4], w), self.f.mul_by(x[5], w));
+        let (t2, t3) = (self.f.mul_by(x[6], w), self.f.mul_by(x[7], w));
+        let low = [x[0].add(t0), x[1].add(t1), x[2].add(t2), x[3].add(t3)];
+        let high = [x[0].sub(t0), x[1].sub(t1), x[2].sub(t2), x[3].sub(t3)];
+        let [a, b, c, d] = self.split4(low, w0, [v[0], v[1]]);
+        let [e, g, h, k] = self.split4(high, w1, [v[2], v[3]]);
+        [a, b, c, d, e, g, h, k]
     }
 }
 

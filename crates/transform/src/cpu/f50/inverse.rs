@@ -17,8 +17,8 @@
 
 use warpint_arith::simd::F64s;
 
-use super::memory::{Quarters, load, load_square, store, store_square, strided};
-use super::roots::Roots;
+use super::memory::{Quarters, load, load_square, store, store_square};
+use super::roots::{Roots, mirrored};
 use super::vectors::{Factors, FieldVectors};
 
 /// The field, the instructions and the factors of a transform.
@@ -37,11 +37,17 @@ impl<V: F64s> Inverse<'_, V> {
     pub(super) fn whole(&self, data: &mut [f64], node: usize, is_final: bool) {
         let last = V::LANES * V::LANES;
         let first = node * (data.len() / last);
+        self.roots.check(node, data.len());
         for (j, block) in data.chunks_exact_mut(last).enumerate() {
-            match V::LANES {
-                4 => self.first::<4>(block, first + j),
-                8 => self.first::<8>(block, first + j),
-                _ => unreachable!("vectors have four or eight lanes"),
+            // SAFETY: the table has all descendants of `node`, as checked above.
+            unsafe {
+                match (V::LANES, first + j) {
+                    (4, 0) => self.first4::<true>(block, 0),
+                    (4, node) => self.first4::<false>(block, node),
+                    (8, 0) => self.first8::<true>(block, 0),
+                    (8, node) => self.first8::<false>(block, node),
+                    _ => unreachable!("vectors have four or eight lanes"),
+                }
             }
         }
         self.levels(data, last, node, is_final);
@@ -51,28 +57,51 @@ impl<V: F64s> Inverse<'_, V> {
     /// [`whole`](Self::whole).
     #[inline(always)]
     pub(super) fn levels(&self, data: &mut [f64], from: usize, node: usize, is_final: bool) {
+        self.roots.check(node, data.len());
         let n = data.len();
         let is_trivial = is_final && node == 0;
         let mut len = from;
         while 4 * len <= n {
             len *= 4;
-            if len == n && is_trivial {
-                self.two_levels_of_node_0(data);
-            } else {
-                let first = node * (n / len);
-                for (j, block) in data.chunks_exact_mut(len).enumerate() {
-                    self.two_levels(block, first + j);
+            // SAFETY: the table has all descendants of `node`, as checked above.
+            unsafe {
+                if len == n && is_trivial {
+                    self.two_levels_of_node_0(data);
+                } else {
+                    let first = node * (n / len);
+                    for (j, block) in data.chunks_exact_mut(len).enumerate() {
+                        self.two_levels(block, first + j);
+                    }
                 }
             }
         }
         if len < n {
-            self.one_level(data, node, is_trivial);
+            // SAFETY: as above.
+            unsafe { self.one_level(data, node, is_trivial) };
         }
     }
 
+    /// Returns −1/w for the factor w of `node`.
+    ///
+    /// # Safety
+    /// The table must have the factors of `node` and of the nodes after it to the next power of 2.
     #[inline(always)]
-    fn one_level(&self, data: &mut [f64], node: usize, is_trivial: bool) {
-        let w = self.roots.negated_inverse(&self.f, node);
+    unsafe fn negated_inverse(&self, node: usize) -> Factors<V> {
+        match node {
+            0 => self.roots.minus_one(&self.f),
+            // SAFETY: the caller's promise.
+            _ => unsafe { self.roots.node(&self.f, mirrored(node)) },
+        }
+    }
+
+    /// Joins two halves of a block at `node`.
+    ///
+    /// # Safety
+    /// As for [`negated_inverse`](Self::negated_inverse).
+    #[inline(always)]
+    unsafe fn one_level(&self, data: &mut [f64], node: usize, is_trivial: bool) {
+        // SAFETY: the caller's promise.
+        let w = unsafe { self.negated_inverse(node) };
         let (low, high) = data.split_at_mut(data.len() / 2);
         for (l, u) in low.chunks_exact_mut(V::LANES).zip(high.chunks_exact_mut(V::LANES)) {
             let (y, z): (V, V) = (load(self.i, l), load(self.i, u));
@@ -86,29 +115,31 @@ impl<V: F64s> Inverse<'_, V> {
         }
     }
 
+    /// Joins four quarters of a block at `node`.
+    ///
+    /// # Safety
+    /// As for [`negated_inverse`](Self::negated_inverse), for the children of `node`.
     #[inline(always)]
-    fn two_levels(&self, block: &mut [f64], node: usize) {
-        let (roots, f) = (self.roots, &self.f);
-        let w = roots.negated_inverse(f, node);
-        let w0 = roots.negated_inverse(f, 2 * node);
-        let w1 = roots.negated_inverse(f, 2 * node + 1);
+    unsafe fn two_levels(&self, block: &mut [f64], node: usize) {
+        // SAFETY: the caller's promise.
+        let (w, w0, w1) = unsafe {
+            let w = self.negated_inverse(node);
+            (w, self.negated_inverse(2 * node), self.negated_inverse(2 * node + 1))
+        };
         let mut quarters = Quarters::<V>::new(self.i, block);
-        while let Some([y0, y1, y2, y3]) = quarters.load() {
-            let (s0, d0) = (y0.add(y1), self.f.mul_by(y1.sub(y0), w0));
-            let (s1, d1) = (y2.add(y3), self.f.mul_by(y3.sub(y2), w1));
-            quarters.store([
-                self.f.reduce(s0.add(s1)),
-                d0.add(d1),
-                self.f.mul_by(s1.sub(s0), w),
-                self.f.mul_by(d1.sub(d0), w),
-            ]);
+        while let Some(y) = quarters.load() {
+            quarters.store(self.join4(y, w, [w0, w1]));
         }
     }
 
     /// Computes two levels of node 0, whose factor is 1. The factors of its children are 1 and i.
+    ///
+    /// # Safety
+    /// The table must have the factor of node 1.
     #[inline(always)]
-    fn two_levels_of_node_0(&self, block: &mut [f64]) {
-        let w1 = self.roots.negated_inverse(&self.f, 1);
+    unsafe fn two_levels_of_node_0(&self, block: &mut [f64]) {
+        // SAFETY: the caller's promise.
+        let w1 = unsafe { self.negated_inverse(1) };
         let mut quarters = Quarters::<V>::new(self.i, block);
         while let Some([y0, y1, y2, y3]) = quarters.load() {
             let (s0, d0) = (y0.add(y1), y0.sub(y1));
@@ -117,40 +148,118 @@ impl<V: F64s> Inverse<'_, V> {
         }
     }
 
-    /// Computes the first 2·log2(L) levels of a block of L² numbers, K = L.
+    /// Computes the first four levels of a block of 16 numbers, L = 4. `ZERO` must be true for node
+    /// 0, and false for all others.
+    ///
+    /// # Safety
+    /// The table must have the factors of all descendants of `node`, and of the nodes after them to
+    /// the next power of 2.
     #[inline(always)]
-    fn first<const K: usize>(&self, block: &mut [f64], node: usize) {
-        let mut x: [V; K] = load_square(self.i, block);
-        let levels = K.ilog2();
-        for s in (0..levels).rev() {
-            let w = strided::<V, true>(self.roots, self.i, s, (node * K) << s);
-            self.level::<K>(&mut x, levels - 1 - s, w);
-        }
+    unsafe fn first4<const ZERO: bool>(&self, block: &mut [f64], node: usize) {
+        let x: [V; 4] = load_square(self.i, block);
+        // SAFETY: the caller's promise.
+        let (lanes, all) =
+            unsafe { (self.lane_factors::<ZERO, 2>(4, node), self.node_factors::<ZERO, 2>(node)) };
+        let mut x = self.join4(x, lanes[0][0], [lanes[1][0], lanes[1][1]]);
         V::transpose(&mut x);
-        for s in (0..levels).rev() {
-            let mut w = [self.roots.negated_inverse(&self.f, node << s); 4];
-            for (b, w) in w[..1 << s].iter_mut().enumerate().skip(1) {
-                *w = self.roots.negated_inverse(&self.f, (node << s) + b);
-            }
-            self.level::<K>(&mut x, levels - 1 - s, w);
-        }
+        let x = self.join4(x, all[0][0], [all[1][0], all[1][1]]);
         store_square(block, x);
     }
 
-    /// Computes level `t` of log2(K) on K vectors: blocks of 2^t vectors are joined in pairs. Sums
-    /// of sums are reduced at level 1, and all sums at level 2.
+    /// Computes the first six levels of a block of 64 numbers, L = 8. The arguments are those of
+    /// [`first4`](Self::first4).
+    ///
+    /// # Safety
+    /// As for [`first4`](Self::first4).
     #[inline(always)]
-    fn level<const K: usize>(&self, x: &mut [V; K], t: u32, w: [Factors<V>; 4]) {
-        let half = 1 << t;
-        for b in 0..K / (2 * half) {
-            for j in 0..half {
-                let at = 2 * half * b + j;
-                let (y, z) = (x[at], x[at + half]);
-                let sum = y.add(z);
-                let is_reduced = t == 2 || t == 1 && j == 0;
-                x[at] = if is_reduced { self.f.reduce(sum) } else { sum };
-                x[at + half] = self.f.mul_by(z.sub(y), w[b]);
+    unsafe fn first8<const ZERO: bool>(&self, block: &mut [f64], node: usize) {
+        let x: [V; 8] = load_square(self.i, block);
+        // SAFETY: the caller's promise.
+        let (lanes, all) =
+            unsafe { (self.lane_factors::<ZERO, 3>(8, node), self.node_factors::<ZERO, 3>(node)) };
+        let mut x = self.join8(x, lanes);
+        V::transpose(&mut x);
+        let x = self.join8(x, all);
+        store_square(block, x);
+    }
+
+    /// Returns −1/w for the factors of the descendants of `node` in S generations: entry b of row s
+    /// for node 2^s·`node` + b.
+    ///
+    /// # Safety
+    /// As for [`first4`](Self::first4).
+    #[inline(always)]
+    unsafe fn node_factors<const ZERO: bool, const S: usize>(
+        &self,
+        node: usize,
+    ) -> [[Factors<V>; 4]; S] {
+        let (f, roots) = (&self.f, self.roots);
+        let mut rows = [[roots.minus_one(f); 4]; S];
+        for (s, row) in rows.iter_mut().enumerate() {
+            for (b, w) in row[..1 << s].iter_mut().enumerate() {
+                // SAFETY: the caller's promise.
+                *w = unsafe {
+                    if ZERO {
+                        self.negated_inverse(b)
+                    } else {
+                        roots.node(f, (mirrored(node) << s) + (1 << s) - 1 - b)
+                    }
+                };
             }
         }
+        rows
+    }
+
+    /// Returns the same for the L descendants of `node` in generation log2(L), one in each lane.
+    ///
+    /// # Safety
+    /// As for [`first4`](Self::first4).
+    #[inline(always)]
+    unsafe fn lane_factors<const ZERO: bool, const S: usize>(
+        &self,
+        lanes: usize,
+        node: usize,
+    ) -> [[Factors<V>; 4]; S] {
+        let mut rows = [[self.roots.minus_one(&self.f); 4]; S];
+        for (s, row) in rows.iter_mut().enumerate() {
+            if ZERO {
+                *row = self.roots.strided_first_inverses(self.i, s as u32);
+            } else {
+                let first = (mirrored(node) * lanes) << s;
+                // SAFETY: the caller's promise.
+                let back = unsafe { self.roots.strided::<V>(self.i, s as u32, first) };
+                for (b, w) in row[..1 << s].iter_mut().enumerate() {
+                    *w = back[(1 << s) - 1 - b].reverse();
+                }
+            }
+        }
+        rows
+    }
+
+    /// Computes two levels. Of the results, only the first is reduced.
+    #[inline(always)]
+    fn join4(&self, y: [V; 4], w: Factors<V>, [w0, w1]: [Factors<V>; 2]) -> [V; 4] {
+        let (s0, d0) = (y[0].add(y[1]), self.f.mul_by(y[1].sub(y[0]), w0));
+        let (s1, d1) = (y[2].add(y[3]), self.f.mul_by(y[3].sub(y[2]), w1));
+        let x0 = self.f.reduce(s0.add(s1));
+        [x0, d0.add(d1), self.f.mul_by(s1.sub(s0), w), self.f.mul_by(d1.sub(d0), w)]
+    }
+
+    /// Computes three levels. All sums of the third are reduced.
+    #[inline(always)]
+    fn join8(&self, y: [V; 8], [[w, ..], [w0, w1, ..], w2]: [[Factors<V>; 4]; 3]) -> [V; 8] {
+        let [a0, a1, a2, a3] = self.join4([y[0], y[1], y[2], y[3]], w0, [w2[0], w2[1]]);
+        let [b0, b1, b2, b3] = self.join4([y[4], y[5], y[6], y[7]], w1, [w2[2], w2[3]]);
+        let f = &self.f;
+        [
+            f.reduce(a0.add(b0)),
+            f.reduce(a1.add(b1)),
+            f.reduce(a2.add(b2)),
+            f.reduce(a3.add(b3)),
+            f.mul_by(b0.sub(a0), w),
+            f.mul_by(b1.sub(a1), w),
+            f.mul_by(b2.sub(a2), w),
+            f.mul_by(b3.sub(a3), w),
+        ]
     }
 }

@@ -2,9 +2,6 @@
 
 use warpint_arith::simd::F64s;
 
-use super::roots::Roots;
-use super::vectors::Factors;
-
 /// Returns the first L numbers of `from`.
 ///
 /// # Panics
@@ -101,48 +98,4 @@ impl<'a, V: F64s> Quarters<'a, V> {
         }
         self.at += V::LANES;
     }
-}
-
-/// Returns the 2·L factors in `a` and `b` at even and at odd positions.
-#[inline(always)]
-fn split<V: F64s>(a: Factors<V>, b: Factors<V>) -> [Factors<V>; 2] {
-    let ([w0, w1], [r0, r1]) = (a.w.deinterleave(b.w), a.ratio.deinterleave(b.ratio));
-    [Factors { w: w0, ratio: r0 }, Factors { w: w1, ratio: r1 }]
-}
-
-/// Returns 2^s vectors of factors, s ≤ 2: lane l of vector b is the factor of node
-/// `first` + l·2^s + b. If `INVERSE` is true, it is −1 divided by this factor. `first` must be a
-/// multiple of L·2^s. Entries of the result from 2^s on have no meaning.
-#[inline(always)]
-pub(super) fn strided<V: F64s, const INVERSE: bool>(
-    roots: Roots,
-    i: V::Instructions,
-    s: u32,
-    first: usize,
-) -> [Factors<V>; 4] {
-    let l = V::LANES;
-    match s {
-        0 => [part::<V, INVERSE>(roots, i, first); 4],
-        1 => {
-            let x = part::<V, INVERSE>(roots, i, first);
-            let y = part::<V, INVERSE>(roots, i, first + l);
-            let [even, odd] = split(x, y);
-            [even, odd, even, odd]
-        }
-        _ => {
-            let x = part::<V, INVERSE>(roots, i, first);
-            let y = part::<V, INVERSE>(roots, i, first + l);
-            let [a, b] = split(x, y);
-            let x = part::<V, INVERSE>(roots, i, first + 2 * l);
-            let y = part::<V, INVERSE>(roots, i, first + 3 * l);
-            let [c, d] = split(x, y);
-            let ([w0, w2], [w1, w3]) = (split(a, c), split(b, d));
-            [w0, w1, w2, w3]
-        }
-    }
-}
-
-#[inline(always)]
-fn part<V: F64s, const INVERSE: bool>(roots: Roots, i: V::Instructions, j: usize) -> Factors<V> {
-    if INVERSE { roots.negated_inverses(i, j) } else { roots.nodes(i, j) }
 }

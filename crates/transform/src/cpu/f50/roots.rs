@@ -5,6 +5,7 @@ use std::sync::OnceLock;
 use warpint_arith::f50::{F50, Factor, MEDIUM};
 use warpint_arith::simd::F64s;
 
+use super::memory::load;
 use super::vectors::{Factors, FieldVectors};
 
 /// A prime with the tables for its transforms. The tables are computed when they are first needed,
@@ -103,52 +104,133 @@ impl Table {
 ///
 /// Let 2^k ≤ j < 2^(k+1). The result is j' = 3·2^k − 1 − j: the complement of all bits of j below
 /// the highest. So t_j + t_j' = 2·2^(−k−2) + Σ_(s<k) 2^(−s−2) = ½, and w_j·w_j' = e(½) = −1.
+///
+/// The node 2^s·j + b, b < 2^s, has the mirrored node 2^s·j' + 2^s − 1 − b.
 #[inline(always)]
-fn mirrored(j: usize) -> usize {
+pub(super) fn mirrored(j: usize) -> usize {
     (3 << j.ilog2()) - 1 - j
 }
 
 impl Roots<'_> {
-    /// Returns the factor of node j in all lanes.
+    /// Checks that the table has the factors of all descendants, down to blocks of two points, of
+    /// a block of n points at `node`: of the nodes below (`node` + 1)·n/2.
+    ///
+    /// # Panics
+    /// If it has not.
     #[inline(always)]
-    pub(super) fn node<V: F64s>(self, f: &FieldVectors<V>, j: usize) -> Factors<V> {
-        f.factors(Factor::from_constants([self.0.w[j], self.0.ratio[j]]))
+    pub(super) fn check(self, node: usize, n: usize) {
+        assert!((node + 1) * (n / 2) <= self.0.w.len().min(self.0.ratio.len()), "a short table");
     }
 
-    /// Returns −1/w_j for node j, in all lanes.
+    /// Returns the factor of node j in all lanes.
+    ///
+    /// # Safety
+    /// The table must have the factor of node j.
     #[inline(always)]
-    pub(super) fn negated_inverse<V: F64s>(self, f: &FieldVectors<V>, j: usize) -> Factors<V> {
-        if j == 0 {
-            let [w, ratio] = &self.0.negated_inverses;
-            return f.factors(Factor::from_constants([w[0], ratio[0]]));
-        }
-        self.node(f, mirrored(j))
+    pub(super) unsafe fn node<V: F64s>(self, f: &FieldVectors<V>, j: usize) -> Factors<V> {
+        debug_assert!(j < self.0.w.len());
+        // SAFETY: the caller's promise; both parts of the table have the same length.
+        let constants = unsafe { [*self.0.w.get_unchecked(j), *self.0.ratio.get_unchecked(j)] };
+        f.factors(Factor::from_constants(constants))
+    }
+
+    /// Returns −1 in all lanes: −1/w_0.
+    #[inline(always)]
+    pub(super) fn minus_one<V: F64s>(self, f: &FieldVectors<V>) -> Factors<V> {
+        let [w, ratio] = &self.0.negated_inverses;
+        f.factors(Factor::from_constants([w[0], ratio[0]]))
     }
 
     /// Returns the factors of the L nodes from j on, one in each lane.
+    ///
+    /// # Safety
+    /// The table must have these factors.
     #[inline(always)]
-    pub(super) fn nodes<V: F64s>(self, i: V::Instructions, j: usize) -> Factors<V> {
-        let (w, ratio) = (&self.0.w[j..][..V::LANES], &self.0.ratio[j..][..V::LANES]);
-        // SAFETY: both slices have L entries.
-        unsafe { Factors { w: V::load(i, w.as_ptr()), ratio: V::load(i, ratio.as_ptr()) } }
+    unsafe fn nodes<V: F64s>(self, i: V::Instructions, j: usize) -> Factors<V> {
+        debug_assert!(j + V::LANES <= self.0.w.len());
+        // SAFETY: the caller's promise; both parts of the table have the same length.
+        unsafe {
+            let (w, ratio) = (self.0.w.as_ptr().add(j), self.0.ratio.as_ptr().add(j));
+            Factors { w: V::load(i, w), ratio: V::load(i, ratio) }
+        }
     }
 
-    /// Returns the numbers −1/w of the L nodes from j on, one in each lane. j must be a multiple of
-    /// L.
+    /// Returns −1/w for the L nodes from j < [`FIRST`] on, one in each lane.
     #[inline(always)]
-    pub(super) fn negated_inverses<V: F64s>(self, i: V::Instructions, j: usize) -> Factors<V> {
-        if j + V::LANES <= FIRST {
-            let [w, ratio] = &self.0.negated_inverses;
-            let (w, ratio) = (&w[j..][..V::LANES], &ratio[j..][..V::LANES]);
-            // SAFETY: both slices have L entries.
-            return unsafe {
-                Factors { w: V::load(i, w.as_ptr()), ratio: V::load(i, ratio.as_ptr()) }
-            };
+    fn first_inverses<V: F64s>(self, i: V::Instructions, j: usize) -> Factors<V> {
+        let [w, ratio] = &self.0.negated_inverses;
+        Factors { w: load(i, &w[j..]), ratio: load(i, &ratio[j..]) }
+    }
+
+    /// Returns 2^s vectors of factors, s ≤ 2: lane l of vector b is the factor of node
+    /// `first` + l·2^s + b. Entries of the result from 2^s on have no meaning.
+    ///
+    /// # Safety
+    /// The table must have the factors of the L·2^s nodes from `first` on.
+    #[inline(always)]
+    pub(super) unsafe fn strided<V: F64s>(
+        self,
+        i: V::Instructions,
+        s: u32,
+        first: usize,
+    ) -> [Factors<V>; 4] {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let a = self.nodes(i, first);
+            if s == 0 {
+                return [a; 4];
+            }
+            let b = self.nodes(i, first + V::LANES);
+            if s == 1 {
+                return split2(a, b);
+            }
+            let (c, d) = (first + 2 * V::LANES, first + 3 * V::LANES);
+            split4([a, b, self.nodes(i, c), self.nodes(i, d)])
         }
-        // The nodes lie between two powers of 2, so that their mirrored nodes descend.
-        let last = mirrored(j + V::LANES - 1);
-        let factors = self.nodes::<V>(i, last);
-        Factors { w: factors.w.reverse(), ratio: factors.ratio.reverse() }
+    }
+
+    /// Returns the same for the numbers −1/w of the L·2^s nodes from 0 on.
+    #[inline(always)]
+    pub(super) fn strided_first_inverses<V: F64s>(
+        self,
+        i: V::Instructions,
+        s: u32,
+    ) -> [Factors<V>; 4] {
+        let a = self.first_inverses(i, 0);
+        match s {
+            0 => [a; 4],
+            1 => split2(a, self.first_inverses(i, V::LANES)),
+            _ => {
+                let l = V::LANES;
+                let [b, c] = [self.first_inverses(i, l), self.first_inverses(i, 2 * l)];
+                split4([a, b, c, self.first_inverses(i, 3 * l)])
+            }
+        }
+    }
+}
+
+/// Returns the 2·L factors in `a` and `b` at even and at odd positions; the last two entries repeat
+/// the first two.
+#[inline(always)]
+fn split2<V: F64s>(a: Factors<V>, b: Factors<V>) -> [Factors<V>; 4] {
+    let ([w0, w1], [r0, r1]) = (a.w.deinterleave(b.w), a.ratio.deinterleave(b.ratio));
+    let (even, odd) = (Factors { w: w0, ratio: r0 }, Factors { w: w1, ratio: r1 });
+    [even, odd, even, odd]
+}
+
+/// Returns the 4·L factors in four vectors at positions congruent to 0, 1, 2 and 3 modulo 4.
+#[inline(always)]
+fn split4<V: F64s>([a, b, c, d]: [Factors<V>; 4]) -> [Factors<V>; 4] {
+    let ([even0, odd0, ..], [even1, odd1, ..]) = (split2(a, b), split2(c, d));
+    let ([w0, w2, ..], [w1, w3, ..]) = (split2(even0, even1), split2(odd0, odd1));
+    [w0, w1, w2, w3]
+}
+
+impl<V: F64s> Factors<V> {
+    /// Returns the factors in reverse order of the lanes.
+    #[inline(always)]
+    pub(super) fn reverse(self) -> Self {
+        Self { w: self.w.reverse(), ratio: self.ratio.reverse() }
     }
 }
 

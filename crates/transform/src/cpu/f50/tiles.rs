@@ -70,6 +70,7 @@ impl<'a> Tiles<'a> {
     /// # Safety
     /// No other thread may use the columns of the tile.
     #[inline(always)]
+    #[expect(clippy::mut_from_ref, reason = "disjointness is the caller's promise")]
     unsafe fn part<'b>(&self, data: &'b Shared<'_, f64>, tile: usize, row: usize) -> &'b mut [f64] {
         // SAFETY: the caller's promise; rows do not overlap.
         unsafe { data.piece(row * self.columns + tile * WIDTH, WIDTH) }
