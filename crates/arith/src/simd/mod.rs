@@ -27,4 +27,4 @@ pub use avx2::Avx2F64s;
 pub use avx512::Avx512F64s;
 pub use cpu::{Cpu, Level};
 pub use portable::PortableF64s;
-pub use vector::{F64s, Kernel, run};
+pub use vector::{F64s, Kernel, prefetch, run};

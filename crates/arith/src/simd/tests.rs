@@ -99,3 +99,9 @@ fn operations_are_those_on_single_numbers() {
     }
     assert_eq!(run(Operations), Cpu::get().level);
 }
+
+#[test]
+fn any_address_may_be_prefetched() {
+    prefetch(&1.0);
+    prefetch(std::ptr::null());
+}

@@ -119,3 +119,17 @@ pub fn run<K: Kernel>(kernel: K) -> K::Output {
     }
     PortableF64s::enter((), kernel)
 }
+
+/// Asks the processor to load the cache line of an address. This is a hint only: any address is
+/// allowed, and nothing happens on processors without such an instruction.
+#[inline(always)]
+pub fn prefetch(at: *const f64) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        // SAFETY: every x86-64 processor has the instruction, which never faults.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(at.cast()) };
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = at;
+}

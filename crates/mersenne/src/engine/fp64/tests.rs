@@ -379,30 +379,53 @@ fn every_long_length_has_rows_and_columns_alike() {
     }
 }
 
-/// Prints the times of squarings with two threads, and of the bare real FFT pair on one, in turns.
-/// `PACE` may name other lengths.
+/// Prints the times of squarings, with explicit vectors and with `rustfft`, and of the bare real FFT
+/// pair on one thread. The least time of each is taken in every turn, and the median of nine turns.
+/// `PACE` may name lengths, and `THREADS` the number of threads.
 #[test]
-#[ignore = "half a minute of measuring; run it with --release and --nocapture"]
+#[ignore = "a minute of measuring; run it with --release and --nocapture"]
 fn pace() {
     use std::time::{Duration, Instant};
+    const TURN: Duration = Duration::from_millis(150);
     let lengths = std::env::var("PACE").unwrap_or("393216 1179648 4718592".into());
-    println!("| words | squaring, ms | bare pair, ms | ratio |");
+    let threads = std::env::var("THREADS").map_or(2, |n| n.parse().unwrap());
+    println!("| words | shape | ms | ms, rustfft | ms, bare pair | ratio to it |");
     for length in lengths.split(' ').map(|n| n.parse::<usize>().unwrap()) {
-        let p = tightest(length);
-        let mut engine = Fp64.build(p, length, options(2)).unwrap();
-        engine.write(0, &random(p, &mut ChaCha8Rng::seed_from_u64(7)), Shift::ZERO).unwrap();
-        let mut times = vec![];
-        let mut pairs = vec![];
-        let each = (Duration::from_millis(200).as_secs_f64() / (5e-9 * length as f64)) as u64 + 2;
-        for _ in 0..9 {
-            let begin = Instant::now();
-            engine.square(0, each, Step::Square, Shift::ZERO).unwrap();
-            times.push(begin.elapsed().as_secs_f64() * 1e3 / each as f64);
-            let pair = floor::real_fft_pair(length, Duration::from_millis(200)).unwrap();
-            pairs.push(pair.as_secs_f64() * 1e3);
+        let layout = WordLayout::new(tightest(length), length);
+        let shape = Shape::fastest(length / 2).unwrap();
+        let other: Box<dyn Transform> = if length < threshold::ROW_COLUMN {
+            Box::new(Whole::new(layout))
+        } else {
+            let rows = RowColumn::suitable_rows(length);
+            Box::new(RowColumn::new(layout, rows, threads).unwrap())
+        };
+        let tiled: Box<dyn Transform> = Box::new(Tiled::new(layout, shape, threads).unwrap());
+        let mut transforms = [tiled, other];
+        for transform in &mut transforms {
+            transform.load(&vec![3; length]);
         }
-        times.sort_by(f64::total_cmp);
-        pairs.sort_by(f64::total_cmp);
-        println!("| {length} | {:.3} | {:.3} | {:.3} |", times[4], pairs[4], times[4] / pairs[4]);
+        let mut times = [const { vec![] }; 3];
+        for _ in 0..9 {
+            for (transform, times) in transforms.iter_mut().zip(&mut times) {
+                let begin = Instant::now();
+                let mut least = Duration::MAX;
+                while begin.elapsed() < TURN {
+                    let lap = Instant::now();
+                    transform.square(None);
+                    least = least.min(lap.elapsed());
+                }
+                times.push(least);
+            }
+            times[2].push(floor::real_fft_pair(length, TURN).unwrap());
+        }
+        let [ours, rustfft, pair] = times.map(|mut times| {
+            times.sort();
+            times[4].as_secs_f64() * 1e3
+        });
+        let [r, c] = [shape.rows, shape.columns].map(|[a, b]| format!("{a}·{b}"));
+        println!(
+            "| {length} | {r} × {c} | {ours:.3} | {rustfft:.3} | {pair:.3} | {:.3} |",
+            ours / pair
+        );
     }
 }

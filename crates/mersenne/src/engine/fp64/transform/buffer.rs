@@ -8,33 +8,64 @@ use rustfft::num_complex::Complex;
 /// The size of a cache line in bytes.
 const LINE: usize = 64;
 
+/// The size in bytes from which on a buffer asks for huge pages.
+const HUGE: usize = 4 << 20;
+
 /// A zeroed array of complex numbers whose first element starts a cache line.
 pub(crate) struct Buffer {
-    storage: Vec<Complex<f64>>,
+    /// The real and imaginary parts, after `skip` unused numbers.
+    storage: Vec<f64>,
     skip: usize,
     len: usize,
 }
 
 impl Buffer {
     pub(crate) fn new(len: usize) -> Self {
-        let spare = LINE / size_of::<Complex<f64>>();
-        let storage = vec![Complex::new(0.0, 0.0); len + spare];
+        let spare = LINE / size_of::<f64>();
+        let mut storage = vec![0.0; 2 * len + spare];
+        ask_for_huge_pages(&mut storage);
         // If the allocation cannot be aligned by whole elements, it is used as it is.
         let skip = Some(storage.as_ptr().align_offset(LINE)).filter(|&s| s <= spare).unwrap_or(0);
         Self { storage, skip, len }
     }
 }
 
+/// Asks the operating system to use huge pages for a large array, of which nothing was used yet. A
+/// refusal has no effect except on speed.
+fn ask_for_huge_pages(storage: &mut [f64]) {
+    #[cfg(target_os = "linux")]
+    if size_of_val(storage) >= HUGE {
+        const PAGE: usize = 4096;
+        let skip = storage.as_ptr().align_offset(PAGE);
+        let rest = storage.get_mut(skip..).unwrap_or(&mut []);
+        let len = size_of_val(rest) / PAGE * PAGE;
+        // SAFETY: the pages from the first number of `rest` on lie inside `rest`, and the advice
+        // does not change their contents.
+        let advised = unsafe {
+            let start = rest.as_mut_ptr().cast();
+            rustix::mm::madvise(start, len, rustix::mm::Advice::LinuxHugepage)
+        };
+        advised.unwrap_or(());
+    }
+    #[cfg(not(target_os = "linux"))]
+    let _ = (storage, HUGE);
+}
+
 impl Deref for Buffer {
     type Target = [Complex<f64>];
     fn deref(&self) -> &Self::Target {
-        &self.storage[self.skip..][..self.len]
+        let words = &self.storage[self.skip..][..2 * self.len];
+        // SAFETY: `Complex<f64>` is `repr(C)` with two `f64` fields, so that 2n consecutive `f64`
+        // are n of them with the same alignment.
+        unsafe { std::slice::from_raw_parts(words.as_ptr().cast(), self.len) }
     }
 }
 
 impl DerefMut for Buffer {
     fn deref_mut(&mut self) -> &mut Self::Target {
-        &mut self.storage[self.skip..][..self.len]
+        let words = &mut self.storage[self.skip..][..2 * self.len];
+        // SAFETY: as above; the mutable borrow is passed on.
+        unsafe { std::slice::from_raw_parts_mut(words.as_mut_ptr().cast(), self.len) }
     }
 }
 

@@ -9,7 +9,7 @@ use warpint_arith::simd::{F64s, Kernel};
 
 use super::plan::Plan;
 use super::shape::{ROW, WIDTH};
-use super::stages::{Plain, Scalars, View};
+use super::stages::{Fft, Plain, Scalars, Twist, View};
 use crate::engine::fp64::carry::tiles::{Seen, Subtracted, Tile};
 
 /// A number that is subtracted from a product. It is subtracted, as `value`, from the carry into
@@ -109,7 +109,6 @@ impl Block<'_> {
     #[inline(always)]
     unsafe fn along_r2<V: F64s, const INVERSE: bool>(&mut self, i: V::Instructions) {
         let [r1, r2] = self.plan.shape.rows;
-        let width = WIDTH / V::LANES;
         let fft = &self.plan.row_ffts[1];
         for p in 0..r1 {
             let twiddles = Scalars(self.plan.row_twiddles[p * r2..][..r2].as_ptr());
@@ -117,9 +116,9 @@ impl Block<'_> {
             // SAFETY: the block has R1·pitch rows, and the tile R2 rows.
             unsafe {
                 if INVERSE {
-                    fft.inverse::<V, _>(i, width, [rows, tile, rows], twiddles);
+                    inverse::<V, _>(i, fft, [rows, tile, rows], twiddles);
                 } else {
-                    fft.forward::<V, _>(i, width, [rows, tile, rows], twiddles);
+                    forward::<V, _>(i, fft, [rows, tile, rows], twiddles);
                 }
             }
         }
@@ -134,7 +133,6 @@ impl Block<'_> {
     unsafe fn along_r1<V: F64s>(&mut self, i: V::Instructions) -> bool {
         let plan = self.plan;
         let [r1, r2] = plan.shape.rows;
-        let width = WIDTH / V::LANES;
         let fft = &plan.row_ffts[0];
         let first_column = self.block * WIDTH;
         let mut digits = false;
@@ -153,7 +151,7 @@ impl Block<'_> {
             unsafe {
                 match &mut self.work {
                     Work::Release { to_digits, inject, seen } => {
-                        fft.inverse::<V, _>(i, width, [rows, view, view], Plain);
+                        inverse::<V, _>(i, fft, [rows, view, view], Plain);
                         let here = inject.filter(|at| {
                             at.row % r2 == q && at.column / WIDTH == first_column / WIDTH
                         });
@@ -182,11 +180,43 @@ impl Block<'_> {
                 if digits {
                     copy::<V>(i, r1, view, rows);
                 } else {
-                    fft.forward::<V, _>(i, width, [view, view, rows], Plain);
+                    forward::<V, _>(i, fft, [view, view, rows], Plain);
                 }
             }
         }
         digits
+    }
+}
+
+/// Executes [`Fft::forward`] on [`WIDTH`] columns.
+///
+/// # Safety
+/// As for [`Fft::forward`].
+#[inline(always)]
+unsafe fn forward<V: F64s, T: Twist>(i: V::Instructions, fft: &Fft, views: [View; 3], twist: T) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        if V::LANES == WIDTH {
+            fft.forward::<V, T, 1>(i, views, twist);
+        } else {
+            fft.forward::<V, T, 2>(i, views, twist);
+        }
+    }
+}
+
+/// Executes [`Fft::inverse`] on [`WIDTH`] columns.
+///
+/// # Safety
+/// As for [`Fft::inverse`].
+#[inline(always)]
+unsafe fn inverse<V: F64s, T: Twist>(i: V::Instructions, fft: &Fft, views: [View; 3], twist: T) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        if V::LANES == WIDTH {
+            fft.inverse::<V, T, 1>(i, views, twist);
+        } else {
+            fft.inverse::<V, T, 2>(i, views, twist);
+        }
     }
 }
 

@@ -97,7 +97,7 @@ impl<V: F64s> C64s<V> {
     #[inline(always)]
     pub(crate) fn mul(self, w: Self) -> Self {
         Self {
-            re: self.re.mul_sub(w.re, self.im.mul(w.im)),
+            re: self.im.neg_mul_add(w.im, self.re.mul(w.re)),
             im: self.re.mul_add(w.im, self.im.mul(w.re)),
         }
     }
@@ -106,8 +106,8 @@ impl<V: F64s> C64s<V> {
     #[inline(always)]
     pub(crate) fn mul_conj(self, w: Self) -> Self {
         Self {
-            re: self.re.mul_add(w.re, self.im.mul(w.im)),
-            im: self.im.mul_sub(w.re, self.re.mul(w.im)),
+            re: self.im.mul_add(w.im, self.re.mul(w.re)),
+            im: self.re.neg_mul_add(w.im, self.im.mul(w.re)),
         }
     }
 

@@ -10,7 +10,7 @@
 //! The vectors have one pair of rows in each lane. With c = c1·C2 + c2 and k2 = k + C1·k', the
 //! factors are e(c·k1/n)·e(c2·k/C)·e(c1·k/C1)·e(c2·k'/C2).
 
-use warpint_arith::simd::{F64s, Kernel};
+use warpint_arith::simd::{F64s, Kernel, prefetch};
 
 use super::complex::C64s;
 use super::plan::Plan;
@@ -130,10 +130,10 @@ impl Lanes<'_> {
             unsafe {
                 self.fetch_piece::<V, 0>(i, points, c);
                 let views = [self.piece::<V>(), self.piece::<V>(), self.strided::<V>(rows[0], c)];
-                self.plan.column_ffts[0].forward::<V, _>(i, WIDTH, views, Plain);
+                self.plan.column_ffts[0].forward::<V, _, WIDTH>(i, views, Plain);
                 self.fetch_piece::<V, 1>(i, points, c);
                 let views = [self.piece::<V>(), self.piece::<V>(), self.strided::<V>(rows[1], c)];
-                self.plan.column_ffts[0].forward::<V, _>(i, WIDTH, views, Plain);
+                self.plan.column_ffts[0].forward::<V, _, WIDTH>(i, views, Plain);
             }
         }
     }
@@ -159,6 +159,13 @@ impl Lanes<'_> {
             // SAFETY: the table has C1 entries, and the caller's promise.
             unsafe {
                 let w = C64s::<V>::load(i, self.coarse.add(coarse * ROW), WIDTH);
+                for pair in self.pairs {
+                    // The same rows in the next block. Behind the last block the address may lie
+                    // outside the points, which does no harm.
+                    let next = points.wrapping_add(block + stride + pair[SIDE]);
+                    prefetch(next);
+                    prefetch(next.wrapping_add(WIDTH));
+                }
                 for half in (0..WIDTH).step_by(V::LANES) {
                     for (lane, pair) in self.pairs.iter().enumerate() {
                         let at = points.add(block + pair[SIDE] + half);
@@ -216,15 +223,15 @@ impl Lanes<'_> {
                     imaginary: V::LANES,
                 };
                 let view_of_rows = view(rows);
-                fft.forward::<V, _>(i, 2, [view_of_rows, tile, tile], Vectors(self.twist));
+                fft.forward::<V, _, 2>(i, [view_of_rows, tile, tile], Vectors(self.twist));
                 if let Some(factor) = factor {
                     let other = View { at: self.tile.add(2 * c2 * element), ..tile };
-                    fft.forward::<V, _>(i, 2, [view(factor), other, other], Vectors(self.twist));
+                    fft.forward::<V, _, 2>(i, [view(factor), other, other], Vectors(self.twist));
                     combine::<V, false>(i, tile, other, root, quarter);
                 } else {
                     combine::<V, true>(i, tile, tile, root, quarter);
                 }
-                fft.inverse::<V, _>(i, 2, [tile, tile, view_of_rows], Vectors(self.twist));
+                fft.inverse::<V, _, 2>(i, [tile, tile, view_of_rows], Vectors(self.twist));
             }
         }
     }
@@ -239,10 +246,10 @@ impl Lanes<'_> {
             // SAFETY: the caller's promise; the tile has room for C1·WIDTH vectors.
             unsafe {
                 let views = [self.strided::<V>(rows[0], c), self.piece::<V>(), self.piece::<V>()];
-                self.plan.column_ffts[0].inverse::<V, _>(i, WIDTH, views, Plain);
+                self.plan.column_ffts[0].inverse::<V, _, WIDTH>(i, views, Plain);
                 self.store_piece::<V, 0>(i, points, c);
                 let views = [self.strided::<V>(rows[1], c), self.piece::<V>(), self.piece::<V>()];
-                self.plan.column_ffts[0].inverse::<V, _>(i, WIDTH, views, Plain);
+                self.plan.column_ffts[0].inverse::<V, _, WIDTH>(i, views, Plain);
                 self.store_piece::<V, 1>(i, points, c);
             }
         }
@@ -268,6 +275,13 @@ impl Lanes<'_> {
             // SAFETY: the table has C1 entries, and the caller's promise.
             unsafe {
                 let w = C64s::<V>::load(i, self.coarse.add(coarse * ROW), WIDTH);
+                for pair in self.pairs {
+                    // The same rows in the next block. Behind the last block the address may lie
+                    // outside the points, which does no harm.
+                    let next = points.wrapping_add(block + stride + pair[SIDE]);
+                    prefetch(next);
+                    prefetch(next.wrapping_add(WIDTH));
+                }
                 for half in (0..WIDTH).step_by(V::LANES) {
                     for lane in 0..V::LANES {
                         let from = (coarse * WIDTH + half + lane) * 2 * V::LANES;

@@ -124,7 +124,7 @@ pub(super) fn radices(m: usize) -> Option<(Vec<usize>, f64)> {
         4 => 3.3,
         5 => 4.8,
         7 => 6.4,
-        _ => 4.6,
+        _ => 6.0,
     };
     let mut best: Option<(Vec<usize>, f64)> = None;
     // Radices in descending order.
@@ -168,19 +168,18 @@ impl Fft {
         order
     }
 
-    /// Transforms `width` columns of points, each multiplied by its factor, from `from` to `to`,
+    /// Transforms W columns of points, each multiplied by its factor, from `from` to `to`,
     /// where the spectrum has the order of [`Self::order`]. Between the stages the elements are in
     /// `tile`. `to` may equal `from`, and `tile` may equal `to` or `from`.
     ///
     /// # Safety
-    /// All vectors of the three views, with elements below `len` and columns below `width`, must be
+    /// All vectors of the three views, with elements below `len` and columns below W, must be
     /// accessible to the caller alone. In each view they must not overlap. The table of factors
     /// must have `len` entries.
     #[inline(always)]
-    pub(super) unsafe fn forward<V: F64s, T: Twist>(
+    pub(super) unsafe fn forward<V: F64s, T: Twist, const W: usize>(
         &self,
         i: V::Instructions,
-        width: usize,
         [from, tile, to]: [View; 3],
         twist: T,
     ) {
@@ -191,24 +190,23 @@ impl Fft {
             // SAFETY: the caller's promise.
             unsafe {
                 if s == 0 {
-                    stage.execute::<V, T, false>(i, width, from, to, twist);
+                    stage.execute::<V, T, W, false>(i, from, to, twist);
                 } else {
-                    stage.execute::<V, Plain, false>(i, width, from, to, Plain);
+                    stage.execute::<V, Plain, W, false>(i, from, to, Plain);
                 }
             }
         }
     }
 
-    /// Computes the inverse of [`Self::forward`], times `len`: transforms `width` columns of
+    /// Computes the inverse of [`Self::forward`], times `len`: transforms W columns of
     /// spectra, from `from` to `to`, and multiplies each point by the conjugate of its factor.
     ///
     /// # Safety
     /// As for [`Self::forward`].
     #[inline(always)]
-    pub(super) unsafe fn inverse<V: F64s, T: Twist>(
+    pub(super) unsafe fn inverse<V: F64s, T: Twist, const W: usize>(
         &self,
         i: V::Instructions,
-        width: usize,
         [from, tile, to]: [View; 3],
         twist: T,
     ) {
@@ -219,9 +217,9 @@ impl Fft {
             // SAFETY: the caller's promise.
             unsafe {
                 if s == 0 {
-                    stage.execute::<V, T, true>(i, width, from, to, twist);
+                    stage.execute::<V, T, W, true>(i, from, to, twist);
                 } else {
-                    stage.execute::<V, Plain, true>(i, width, from, to, Plain);
+                    stage.execute::<V, Plain, W, true>(i, from, to, Plain);
                 }
             }
         }
@@ -235,95 +233,106 @@ impl Stage {
     /// # Safety
     /// As for [`Fft::forward`].
     #[inline(always)]
-    unsafe fn execute<V: F64s, T: Twist, const INVERSE: bool>(
+    unsafe fn execute<V: F64s, T: Twist, const W: usize, const INVERSE: bool>(
         &self,
         i: V::Instructions,
-        width: usize,
         from: View,
         to: View,
         twist: T,
     ) {
-        let (stage, radix) = (self, self.radix);
-        match radix {
-            2 => V::enter(i, Pass::<_, 2, INVERSE> { stage, width, from, to, twist }),
-            3 => V::enter(i, Pass::<_, 3, INVERSE> { stage, width, from, to, twist }),
-            4 => V::enter(i, Pass::<_, 4, INVERSE> { stage, width, from, to, twist }),
-            5 => V::enter(i, Pass::<_, 5, INVERSE> { stage, width, from, to, twist }),
-            7 => V::enter(i, Pass::<_, 7, INVERSE> { stage, width, from, to, twist }),
-            _ => V::enter(i, Pass::<_, 8, INVERSE> { stage, width, from, to, twist }),
+        let stage = self;
+        match self.radix {
+            2 => V::enter(i, Pass::<_, 2, W, INVERSE> { stage, from, to, twist }),
+            3 => V::enter(i, Pass::<_, 3, W, INVERSE> { stage, from, to, twist }),
+            4 => V::enter(i, Pass::<_, 4, W, INVERSE> { stage, from, to, twist }),
+            5 => V::enter(i, Pass::<_, 5, W, INVERSE> { stage, from, to, twist }),
+            7 => V::enter(i, Pass::<_, 7, W, INVERSE> { stage, from, to, twist }),
+            _ => V::enter(i, Pass::<_, 8, W, INVERSE> { stage, from, to, twist }),
         }
     }
 }
 
-/// The transforms of one stage.
-struct Pass<'a, T, const Q: usize, const INVERSE: bool> {
+/// The transforms of one stage, with radix Q, of W columns.
+struct Pass<'a, T, const Q: usize, const W: usize, const INVERSE: bool> {
     stage: &'a Stage,
-    width: usize,
     from: View,
     to: View,
     twist: T,
 }
 
-impl<T: Twist, const Q: usize, const INVERSE: bool> Kernel for Pass<'_, T, Q, INVERSE> {
+impl<T: Twist, const Q: usize, const W: usize, const INVERSE: bool> Kernel
+    for Pass<'_, T, Q, W, INVERSE>
+{
     type Output = ();
 
     #[inline(always)]
     fn run<V: F64s>(self, i: V::Instructions) {
+        let span = self.stage.span;
         // SAFETY: the creator of the pass has made the promises of `Fft::forward`.
         unsafe {
-            self.butterflies::<V, false>(i, 0);
-            for j in 1..self.stage.span {
-                self.butterflies::<V, true>(i, j);
+            for block in 0..self.stage.blocks {
+                self.butterflies::<V, false>(i, block * Q * span, 0);
+            }
+            if self.stage.blocks == 1 {
+                for j in 1..span {
+                    self.butterflies::<V, true>(i, j, j);
+                }
+            } else {
+                for j in 1..span {
+                    for block in 0..self.stage.blocks {
+                        self.butterflies::<V, true>(i, block * Q * span + j, j);
+                    }
+                }
             }
         }
     }
 }
 
-impl<T: Twist, const Q: usize, const INVERSE: bool> Pass<'_, T, Q, INVERSE> {
-    /// Computes the transforms of the points j, j + `span`, … of every block, with their twiddles
+impl<T: Twist, const Q: usize, const W: usize, const INVERSE: bool> Pass<'_, T, Q, W, INVERSE> {
+    /// Computes the transforms of the points `first`, `first` + `span`, …, with the twiddles of j
     /// if `TWIDDLED`. All twiddles of j = 0 are 1.
     ///
     /// # Safety
-    /// As for [`Fft::forward`]; j < `span`.
+    /// As for [`Fft::forward`]; j < `span`, and `first` is j plus a multiple of Q·`span`.
     #[inline(always)]
-    unsafe fn butterflies<V: F64s, const TWIDDLED: bool>(&self, i: V::Instructions, j: usize) {
-        let Self { stage, width, from, to, twist } = *self;
-        let span = stage.span;
-        let mut w = [C64s::<V>::splat(i, [1.0, 0.0]); Q];
-        if TWIDDLED {
-            for d in 1..Q {
-                // SAFETY: the table has Q − 1 entries for each j < span.
-                w[d] = C64s::splat(i, unsafe { *stage.twiddles.as_ptr().add(j * (Q - 1) + d - 1) });
-            }
-        }
-        let mut x = [w[0]; Q];
-        for block in 0..stage.blocks {
-            let first = block * Q * span + j;
-            for c in 0..width {
+    unsafe fn butterflies<V: F64s, const TWIDDLED: bool>(
+        &self,
+        i: V::Instructions,
+        first: usize,
+        j: usize,
+    ) {
+        let Self { stage, from, to, twist } = *self;
+        let (from_step, to_step) = (stage.span * from.element, stage.span * to.element);
+        for c in 0..W {
+            // SAFETY: the promise of the caller: all elements are below `len` and c < W. The table
+            // has Q − 1 twiddles for each j < span.
+            unsafe {
+                let twiddles = stage.twiddles.as_ptr().add(j * (Q - 1));
+                let mut at = from.at.add(first * from.element + c * from.column);
+                let mut x = [C64s::<V>::load(i, at, from.imaginary); Q];
                 for d in 0..Q {
-                    let e = first + d * span;
-                    let at = e * from.element + c * from.column;
-                    // SAFETY: the promise of the caller; e < `len` and c < `width`.
-                    x[d] = unsafe { C64s::load(i, from.at.add(at), from.imaginary) };
+                    if d > 0 {
+                        at = at.add(from_step);
+                        x[d] = C64s::load(i, at, from.imaginary);
+                    }
                     if !INVERSE {
-                        // SAFETY: as above.
-                        x[d] = unsafe { twist.apply::<V, false>(i, e, x[d]) };
+                        x[d] = twist.apply::<V, false>(i, first + d * stage.span, x[d]);
                     } else if TWIDDLED && d > 0 {
-                        x[d] = x[d].mul_conj(w[d]);
+                        x[d] = x[d].mul_conj(C64s::splat(i, *twiddles.add(d - 1)));
                     }
                 }
                 dft::<V, Q, INVERSE>(i, &mut x);
+                let mut at = to.at.add(first * to.element + c * to.column);
                 for d in 0..Q {
-                    let e = first + d * span;
                     if INVERSE {
-                        // SAFETY: as above.
-                        x[d] = unsafe { twist.apply::<V, true>(i, e, x[d]) };
+                        x[d] = twist.apply::<V, true>(i, first + d * stage.span, x[d]);
                     } else if TWIDDLED && d > 0 {
-                        x[d] = x[d].mul(w[d]);
+                        x[d] = x[d].mul(C64s::splat(i, *twiddles.add(d - 1)));
                     }
-                    let at = e * to.element + c * to.column;
-                    // SAFETY: as above.
-                    unsafe { x[d].store(to.at.add(at), to.imaginary) };
+                    x[d].store(at, to.imaginary);
+                    if d + 1 < Q {
+                        at = at.add(to_step);
+                    }
                 }
             }
         }
