@@ -151,15 +151,18 @@ impl F64s for Avx2F64s {
 
     #[inline(always)]
     fn transpose(square: &mut [Self]) {
-        let &mut [ref mut a, ref mut b, ref mut c, ref mut d] = square else {
-            panic!("{} vectors are not a square of {LANES}", square.len())
-        };
-        let low = |x: &Self, y: &Self| avx2!(_mm256_unpacklo_pd(x.0, y.0));
-        let high = |x: &Self, y: &Self| avx2!(_mm256_unpackhi_pd(x.0, y.0));
-        let (ab0, ab1, cd0, cd1) = (low(a, b), high(a, b), low(c, d), high(c, d));
-        a.0 = avx2!(_mm256_permute2f128_pd::<0x20>(ab0, cd0));
-        b.0 = avx2!(_mm256_permute2f128_pd::<0x20>(ab1, cd1));
-        c.0 = avx2!(_mm256_permute2f128_pd::<0x31>(ab0, cd0));
-        d.0 = avx2!(_mm256_permute2f128_pd::<0x31>(ab1, cd1));
+        assert_eq!(square.len(), LANES, "a square of vectors");
+        let (ab0, ab1) = (
+            avx2!(_mm256_unpacklo_pd(square[0].0, square[1].0)),
+            avx2!(_mm256_unpackhi_pd(square[0].0, square[1].0)),
+        );
+        let (cd0, cd1) = (
+            avx2!(_mm256_unpacklo_pd(square[2].0, square[3].0)),
+            avx2!(_mm256_unpackhi_pd(square[2].0, square[3].0)),
+        );
+        square[0].0 = avx2!(_mm256_permute2f128_pd::<0x20>(ab0, cd0));
+        square[1].0 = avx2!(_mm256_permute2f128_pd::<0x20>(ab1, cd1));
+        square[2].0 = avx2!(_mm256_permute2f128_pd::<0x31>(ab0, cd0));
+        square[3].0 = avx2!(_mm256_permute2f128_pd::<0x31>(ab1, cd1));
     }
 }

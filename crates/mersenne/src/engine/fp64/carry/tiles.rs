@@ -6,6 +6,8 @@
 //! tile: the real and then the imaginary part of each point. The arithmetic is that of
 //! [`lanes`](super::lanes).
 
+#![expect(clippy::needless_range_loop, reason = "indices that several arrays share")]
+
 use warpint_arith::simd::F64s;
 
 use super::ROUNDER;

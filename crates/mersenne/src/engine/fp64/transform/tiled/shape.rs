@@ -88,7 +88,7 @@ impl Shape {
 
     /// Returns the number of `f64` from one block to the next.
     pub(super) fn stride(&self) -> usize {
-        (self.rows[0] * self.pitch() | 1) * ROW
+        ((self.rows[0] * self.pitch()) | 1) * ROW
     }
 
     /// Returns the index in a block of the first `f64` of the row with index p·R2 + q.
@@ -99,6 +99,6 @@ impl Shape {
     /// Returns the number of elements of a row in working memory from element p·C2 to (p + 1)·C2.
     /// It is an odd multiple of 8, to spread the elements over the cache sets.
     pub(super) fn row_pitch(&self) -> usize {
-        (self.columns[1] / WIDTH | 1) * WIDTH
+        ((self.columns[1] / WIDTH) | 1) * WIDTH
     }
 }

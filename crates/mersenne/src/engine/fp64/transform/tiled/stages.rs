@@ -9,6 +9,8 @@
 //! Let q_1, …, q_s be the radices. Element k = d_1 + q_1·d_2 + q_1·q_2·d_3 + … of the spectrum is
 //! at position d_1·(m/q_1) + d_2·(m/(q_1·q_2)) + …
 
+#![expect(clippy::needless_range_loop, reason = "indices that several arrays share")]
+
 use warpint_arith::simd::{F64s, Kernel};
 
 use super::butterfly::{RADICES, dft};
