@@ -58,6 +58,7 @@ impl<'a> Operand<'a> {
     }
 
     /// Returns whether every instance uses the same number.
+    #[cfg(any(test, target_arch = "x86_64"))]
     fn is_broadcast(&self) -> bool {
         self.broadcast
     }

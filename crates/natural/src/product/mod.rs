@@ -194,12 +194,32 @@ mod tests {
     use super::*;
     use crate::limbs;
 
-    /// Compares products by every method with the schoolbook method, for lengths up to 200 limbs.
-    /// All crossovers between these methods are at smaller lengths.
+    /// Lengths in limbs on both sides of every crossover between methods, and some others.
+    fn lengths() -> impl Iterator<Item = usize> {
+        let crossovers = [
+            KARATSUBA_FROM,
+            KARATSUBA_SQUARE_FROM,
+            HALF_FROM,
+            HALF_SQUARE_FROM,
+            NTT_FROM,
+            NTT_SQUARE_FROM,
+        ];
+        let around = crossovers.into_iter().flat_map(|n| n - 1..=n + 1);
+        (1..=40).chain(around).chain([100, 200])
+    }
+
+    /// Positions from which the high part of a product with factors of `n` limbs is tested: all of
+    /// them for short factors.
+    fn positions(n: usize) -> impl Iterator<Item = usize> {
+        let step = if n < 250 { 1 } else { 37 };
+        (0..n).step_by(step).chain([n])
+    }
+
+    /// Compares products by every method with the schoolbook method.
     #[test]
     fn all_methods_agree() {
         let mut products = Products::default();
-        for n in (1..=40).chain([55, 56, 57, 103, 104, 105, 119, 120, 159, 160, 167, 168, 200]) {
+        for n in lengths() {
             for m in [1, n / 3 + 1, n / 2 + 1, n] {
                 let a: Vec<u64> = (0..n as u64).map(|i| !i.wrapping_mul(i << 40)).collect();
                 let b: Vec<u64> = (0..m as u64).map(|i| u64::MAX << (i % 64)).collect();
@@ -218,7 +238,7 @@ mod tests {
                 let mut all = vec![3; n + m + 2];
                 products.mul_low(&mut all, &a, &b);
                 assert_eq!(all, [&want[..], &[0, 0]].concat(), "{n} by {m} limbs, all of them");
-                for from in 0..=n {
+                for from in positions(n) {
                     let mut high = vec![3; n + m - from];
                     products.mul_high(&mut high, &a, &b, from);
                     assert_eq!(high, want[from..], "{n} by {m} limbs from {from}");
@@ -233,7 +253,7 @@ mod tests {
     #[test]
     fn all_squares_agree() {
         let mut products = Products::default();
-        for n in (1..=40).chain([55, 56, 57, 119, 120, 121, 167, 168, 169, 200]) {
+        for n in lengths() {
             let ones = vec![u64::MAX; n];
             let sparse: Vec<u64> = (0..n).map(|i| 1u64.rotate_left(i as u32 * 63)).collect();
             let mut top = vec![0; n];
@@ -252,7 +272,7 @@ mod tests {
                 let mut all = vec![3; 2 * n + 2];
                 products.square_low(&mut all, &a);
                 assert_eq!(all, [&want[..], &[0, 0]].concat(), "{n} limbs, all of them");
-                for from in 0..=n {
+                for from in positions(n) {
                     let mut high = vec![3; 2 * n - from];
                     products.square_high(&mut high, &a, from);
                     assert_eq!(high, want[from..], "{n} limbs from {from}");

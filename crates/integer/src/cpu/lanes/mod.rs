@@ -104,8 +104,8 @@ impl Path {
     }
 
     /// Returns the widths of factors, in limbs of 32 bits, whose products are faster across lanes.
-    /// Measured on AVX2 by `cargo test --release -p warpint-integer --lib lanes::tests::speed --
-    /// --ignored --nocapture` on an AMD EPYC (Zen 3); estimated for IFMA by counts of instructions.
+    /// Measured by `cargo test --release -p warpint-integer --lib lanes::tests::speed -- --ignored
+    /// --nocapture`, AVX2 on an AMD EPYC (Zen 3) and IFMA on an Intel Xeon.
     #[cfg(target_arch = "x86_64")]
     fn widths_of_products(self) -> std::ops::RangeInclusive<usize> {
         let from = if self == Self::Avx2 { 64 } else { 5 };
@@ -131,7 +131,7 @@ impl Path {
     }
 
     /// Returns the widths of moduli, in limbs of 32 bits, for which powers are faster across lanes.
-    /// Measured and estimated as for products.
+    /// Measured as for products.
     #[cfg(target_arch = "x86_64")]
     fn widths_of_powers(self) -> std::ops::RangeInclusive<usize> {
         5..=256

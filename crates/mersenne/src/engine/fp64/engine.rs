@@ -66,7 +66,7 @@ impl Statistics {
 /// words, for the error's text.
 pub(crate) fn within_limit(length: usize, measured: f64) -> Result<(), EngineError> {
     let limit = ROUND_OFF_LIMIT;
-    if measured > limit {
+    if measured.is_nan() || measured > limit {
         return Err(EngineError::RoundOff { measured, limit, length });
     }
     Ok(())

@@ -17,7 +17,8 @@
 //! | [`measured`] | the measured accuracy of the kernels on a GPU |
 //! | [`floor`] | the time of a plain FFT and its inverse |
 //!
-//! The FFTs are those of `rustfft`, which selects vector instructions at run time.
+//! On processors with AVX2, FFTs of 4096 words and more are the engine's own (`transform/tiled`).
+//! The other FFTs are those of `rustfft`, which selects vector instructions at run time.
 
 mod carry;
 pub(super) mod engine;

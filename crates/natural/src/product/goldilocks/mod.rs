@@ -51,7 +51,7 @@ const MOST_POINTS: usize = 1 << 26;
 /// multiply-adds, which make them fast. Products of at least 2^14 limbs are computed one after the
 /// other on all threads, unless a call has at least one product for each thread. Then each product
 /// has one thread, as have shorter products from 2^10 limbs on. A product of n limbs takes 45·n to
-/// 60·n bytes of working memory, which is kept for the next product, and tables of up to 60·n
+/// 60·n bytes of working memory, which is kept for the next product, and tables of up to 120·n
 /// bytes, which the whole program shares.
 ///
 /// Otherwise, products by a factor of fewer than 192 limbs are computed by [`FastProducts`], and
@@ -59,7 +59,7 @@ const MOST_POINTS: usize = 1 << 26;
 /// A product of n limbs costs three transforms of about 3·n points (64·n bits in digits of about 20
 /// bits). Each transform takes 24·n bytes. For every transform length used, tables of 48·n bytes
 /// are kept in memory. A product by 50-bit primes takes a fifth of the time of such a product (the
-/// last column of the test `crossovers`), less than sums of products save by shared transforms.
+/// last column of the test `crossovers`). The transforms that sums of products share save less.
 pub struct TransformMultiplier {
     threads: Pool,
     caller: Pool,

@@ -14,7 +14,8 @@
 //! as the transforms have 2^n or 3·2^n points, different k suit different lengths.
 //!
 //! The memory is 16·k·N bytes for N points, 8·k·N for a square: about 6 times the size of the
-//! product. The program keeps tables of up to 16·k·N bytes, once for all products.
+//! product. The program keeps the tables of all powers of two that it has used, once for all
+//! products: up to 32·k·N bytes for N points at most.
 //!
 //! | file | subject |
 //! |---|---|
