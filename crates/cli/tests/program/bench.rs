@@ -163,6 +163,7 @@ fn the_cpu_is_measured_beside_the_bare_transform() {
         "exponent",
         "fft-floor-us",
         "fft-length",
+        "fftw-us",
         "margin-bits",
         "ratio-to-floor",
         "us-per-squaring",

@@ -157,9 +157,9 @@ mod tests {
     #[test]
     fn constants_are_correctly_rounded() {
         fn check<const P: usize>(turns: &[[f64; P]; 2]) {
-            for k in 0..P {
+            for (k, (&x, &y)) in turns[0].iter().zip(&turns[1]).enumerate() {
                 let (cos, sin) = cos_sin_2pi(k as u64, P as u64);
-                assert_eq!([turns[0][k], turns[1][k]], [cos.to_f64(), sin.to_f64()], "{k}/{P}");
+                assert_eq!([x, y], [cos.to_f64(), sin.to_f64()], "{k}/{P}");
             }
         }
         check(&TURNS_3);
