@@ -12,22 +12,16 @@
 //!   the correction. The estimate is too large by at most 2. The remainder replaces the dividend.
 
 mod reciprocal;
+mod recursive;
+mod schoolbook;
+mod short;
 
-use std::cmp::Ordering;
-
-use crate::kernels::sub_row;
-use crate::limbs::{
-    add_assign, at_least, compare, copy_to, shift_left_to, sub_assign, trim, trimmed,
-};
+use crate::limbs::{at_least, copy_to, shift_left_to, trim, trimmed};
 use crate::product::{Multiplier, Products};
 pub use reciprocal::OneLimb;
 use reciprocal::TwoLimbs;
-
-/// The smallest number of 64-bit limbs of the divisor for which recursive division is faster than
-/// the schoolbook method. The schoolbook method is also used for quotients of fewer than half this
-/// number of limbs. Measured by `cargo test --release -p warpint-natural division_crossover --
-/// --ignored --nocapture` on an AMD EPYC with AVX2.
-const RECURSIVE_FROM: usize = 48;
+use recursive::{Blocks, ProductsTo};
+use short::{by_one_limb, by_two_limbs};
 
 /// A divisor d, shifted so that its top bit is set, with the reciprocal of its top limbs.
 #[derive(Debug, Default)]
@@ -214,176 +208,8 @@ pub fn div_rem_by(multiplier: &dyn Multiplier, a: &[u64], b: &[u64]) -> (Vec<u64
     (q, r)
 }
 
-/// Computes q ← ⌊a/x⌋ and returns a mod x, for a divisor x of one limb. q must be as long as a. `d`
-/// contains x·2^shift and its reciprocal. The top bit of x·2^shift must be set.
-#[inline]
-fn by_one_limb(q: &mut [u64], a: &[u64], shift: u32, d: OneLimb) -> u64 {
-    // Limb i of a·2^shift.
-    let limb = |i: usize| a[i] << shift | if i == 0 { 0 } else { a[i - 1] >> 1 >> (63 - shift) };
-    let Some(&top) = a.last() else { return 0 };
-    let (mut rest, mut left) = (top >> 1 >> (63 - shift), a.len());
-    if rest == 0 {
-        // The first quotient is 0 or 1, because the divisor is at least 2^63.
-        left -= 1;
-        let (difference, less) = limb(left).overflowing_sub(d.divisor());
-        q[left] = u64::from(!less);
-        rest = if less { limb(left) } else { difference };
-    }
-    for (i, q) in q[..left].iter_mut().enumerate().rev() {
-        (*q, rest) = d.div_rem(rest, limb(i));
-    }
-    rest >> shift
-}
-
-/// Computes q ← ⌊a/x⌋ and returns a mod x, for a divisor x of two limbs and a of at least two limbs.
-/// q must have one limb less than a. `d` contains x·2^shift and its reciprocal. The top bit of
-/// x·2^shift must be set.
-#[inline]
-fn by_two_limbs(q: &mut [u64], a: &[u64], shift: u32, d: TwoLimbs) -> u128 {
-    // Limb i of a·2^shift.
-    let limb = |i: usize| a[i] << shift | if i == 0 { 0 } else { a[i - 1] >> 1 >> (63 - shift) };
-    let mut left = a.len() - 1;
-    let above = a[left] >> 1 >> (63 - shift);
-    // `above` is below 2^shift ≤ 2^63, so this number is below the divisor.
-    let mut rest = u128::from(above) << 64 | u128::from(limb(left));
-    if above == 0 && left > 0 {
-        // The first quotient is 0 or 1, because the divisor is at least 2^127.
-        left -= 1;
-        let two = rest << 64 | u128::from(limb(left));
-        let (difference, less) = two.overflowing_sub(d.divisor());
-        q[left] = u64::from(!less);
-        rest = if less { two } else { difference };
-    }
-    for (i, q) in q[..left].iter_mut().enumerate().rev() {
-        (*q, rest) = d.div_rem(rest, limb(i));
-    }
-    rest >> shift
-}
-
-/// The method by which recursive division multiplies parts of the quotient by parts of the divisor.
-trait ProductsTo {
-    /// Computes out ← a·b, where `out` has exactly `a.len() + b.len()` limbs.
-    fn mul_to(&mut self, out: &mut [u64], a: &[u64], b: &[u64]);
-}
-
-impl ProductsTo for Products {
-    fn mul_to(&mut self, out: &mut [u64], a: &[u64], b: &[u64]) {
-        self.mul(out, a, b);
-    }
-}
-
-impl ProductsTo for &dyn Multiplier {
-    fn mul_to(&mut self, out: &mut [u64], a: &[u64], b: &[u64]) {
-        out.copy_from_slice(&self.mul(a, b));
-    }
-}
-
-/// Divides in place, by the schoolbook method or recursively. `products` computes the products.
-/// `product` is the memory for a product, and is reused.
-#[derive(Debug, Default)]
-struct Blocks<P> {
-    product: Vec<u64>,
-    products: P,
-}
-
-impl<P: ProductsTo> Blocks<P> {
-    /// Computes q ← ⌊u/d⌋ mod 2^(64·k), where q has k limbs, d has m ≥ 2 limbs, and u has k + m
-    /// limbs. Returns true if ⌊u/d⌋ is q + 2^(64·k), and false if it is q. The lowest m limbs of u
-    /// become u mod d; the k limbs above are undefined.
-    ///
-    /// `top` contains the two top limbs of d and their reciprocal. Requires that the top bit of d
-    /// is set, and u < 2^(64·k + 1)·d.
-    fn divide(&mut self, q: &mut [u64], u: &mut [u64], d: &[u64], top: TwoLimbs) -> bool {
-        let (k, m) = (q.len(), d.len());
-        if 2 * k < RECURSIVE_FROM || m < RECURSIVE_FROM {
-            return schoolbook(q, u, d, top);
-        }
-        match k.cmp(&m) {
-            Ordering::Less => self.by_top(q, u, d, top),
-            Ordering::Equal => self.pieces(q, u, d, top, k.div_ceil(2)),
-            Ordering::Greater => self.pieces(q, u, d, top, m),
-        }
-    }
-
-    /// Computes [`Self::divide`] by several divisions. Each division yields at most `piece` limbs
-    /// of the quotient. The first one yields the highest limbs.
-    fn pieces(
-        &mut self,
-        q: &mut [u64],
-        u: &mut [u64],
-        d: &[u64],
-        top: TwoLimbs,
-        piece: usize,
-    ) -> bool {
-        let mut beyond = false;
-        let pieces = q.len().div_ceil(piece);
-        for i in (0..pieces).rev() {
-            let q = &mut q[i * piece..];
-            let q = if i + 1 == pieces { q } else { &mut q[..piece] };
-            let more = self.divide(q, &mut u[i * piece..][..q.len() + d.len()], d, top);
-            debug_assert!(i + 1 == pieces || !more, "a piece of a quotient that is too long");
-            beyond |= more;
-        }
-        beyond
-    }
-
-    /// Computes [`Self::divide`] for a quotient of k limbs and a divisor of m > k limbs. The
-    /// quotient is estimated from the k top limbs of d. The product of the estimate and the other
-    /// limbs of d is then subtracted from u. While the difference is negative, the quotient is
-    /// decreased by 1, and d is added to the difference.
-    fn by_top(&mut self, q: &mut [u64], u: &mut [u64], d: &[u64], top: TwoLimbs) -> bool {
-        let (k, m) = (q.len(), d.len());
-        let (low, high) = d.split_at(m - k);
-        let mut beyond = self.divide(q, &mut u[m - k..], high, top);
-        let product = at_least(&mut self.product, m);
-        self.products.mul_to(product, q, low);
-        let u = &mut u[..m];
-        let mut borrows = u32::from(sub_assign(u, product));
-        if beyond {
-            borrows += u32::from(sub_assign(&mut u[k..], low));
-        }
-        while borrows > 0 {
-            beyond ^= sub_assign(q, &[1]);
-            borrows -= u32::from(add_assign(u, d));
-        }
-        beyond
-    }
-}
-
-/// Computes [`Blocks::divide`] by the schoolbook method, one limb of the quotient at a time.
-fn schoolbook(q: &mut [u64], u: &mut [u64], d: &[u64], top: TwoLimbs) -> bool {
-    let (k, m) = (q.len(), d.len());
-    let beyond = compare(&u[k..], d) != Ordering::Less;
-    if beyond {
-        sub_assign(&mut u[k..], d);
-    }
-    let below = &d[..m - 2];
-    for (i, q) in q.iter_mut().enumerate().rev() {
-        let u = &mut u[i..=i + m];
-        let high = u128::from(u[m]) << 64 | u128::from(u[m - 1]);
-        if high == top.divisor() {
-            // u > d·B − B^(m − 1) > d·(B − 1).
-            *q = u64::MAX;
-            sub_row(&mut u[..m], d, *q);
-            continue;
-        }
-        let (digit, rest) = top.div_rem(high, u[m - 2]);
-        let borrow = u128::from(sub_row(&mut u[..m - 2], below, digit));
-        let (rest, negative) = rest.overflowing_sub(borrow);
-        (u[m - 1], u[m - 2]) = ((rest >> 64) as u64, rest as u64);
-        *q = digit;
-        if negative {
-            add_assign(&mut u[..m], d);
-            *q -= 1;
-        }
-    }
-    beyond
-}
-
 #[cfg(test)]
 mod tests {
-    use std::time::Instant;
-
     use super::*;
     use crate::limbs;
     use crate::sample::Sample;
@@ -513,39 +339,5 @@ mod tests {
         assert_eq!(div_rem(&mut divider, &[5], &[0, 7]), (vec![0], vec![5, 0]));
         assert_eq!(div_rem(&mut divider, &[0, 0], &[3, 0]), (vec![0, 0], vec![0, 0]));
         assert_eq!(div_rem(&mut divider, &[9, 0], &[9, 0]), (vec![1, 0], vec![0, 0]));
-    }
-
-    /// Prints the times of divisions of 2n limbs by n limbs, by the schoolbook method and by
-    /// recursive division.
-    #[test]
-    #[ignore = "a measurement"]
-    fn division_crossover() {
-        let mut blocks = Blocks::<Products>::default();
-        println!("us for 2n limbs by n: n, schoolbook, one level of recursion at least");
-        for n in [32, 40, 48, 56, 64, 80, 96, 128, 160, 192, 256, 384, 512, 1024, 4096] {
-            let mut sample = Sample::new(n as u64);
-            let (a, mut d) = (sample.number(2 * n), sample.number(n));
-            d[n - 1] |= 1 << 63;
-            let mut a = a;
-            a[2 * n - 1] >>= 1;
-            let top = TwoLimbs::new(d[n - 1], d[n - 2]);
-            let (mut q, mut u) = (vec![0; n], a.clone());
-            let mut time = |work: &mut dyn FnMut(&mut [u64], &mut [u64]) -> bool| {
-                let once = |_| {
-                    u.copy_from_slice(&a);
-                    let start = Instant::now();
-                    work(&mut q, &mut u);
-                    start.elapsed().as_secs_f64() * 1e6
-                };
-                (0..(4_000_000 / n / n).clamp(3, 2000)).map(once).fold(f64::MAX, f64::min)
-            };
-            let school = time(&mut |q, u| schoolbook(q, u, &d, top));
-            let halves = time(&mut |q, u| {
-                let (low, high) = q.split_at_mut(n / 2);
-                blocks.by_top(high, &mut u[n / 2..], &d, top);
-                blocks.by_top(low, &mut u[..n / 2 + n], &d, top)
-            });
-            println!("{n:5} {school:9.2} {halves:9.2}");
-        }
     }
 }
