@@ -1,7 +1,9 @@
 //! Vectors of four `f64` in the registers of AVX2 and FMA.
 //!
-//! All `unsafe` blocks without a comment of their own call instructions of [`Level::Avx2`]. Every
-//! method has a vector or a proof as argument, which exist only where the processor has them.
+//! The `unsafe` blocks of the macro in this file call instructions of [`Level::Avx2`]. Every method
+//! has a vector or a proof of type [`Avx2`] as argument. A vector is made only from a proof, and a
+//! proof only by [`F64s::instructions`], after it has checked that the processor has the
+//! instructions.
 
 use std::arch::x86_64::*;
 
@@ -41,7 +43,8 @@ impl F64s for Avx2F64s {
         fn inside<K: Kernel>(instructions: Avx2, kernel: K) -> K::Output {
             kernel.run::<Avx2F64s>(instructions)
         }
-        // SAFETY: `instructions` proves that the processor has them.
+        // SAFETY: `instructions` proves that the processor has all instructions of the level, which
+        // are those that `inside` enables.
         unsafe { inside(instructions, kernel) }
     }
 
@@ -52,13 +55,15 @@ impl F64s for Avx2F64s {
 
     #[inline(always)]
     unsafe fn load(_: Avx2, from: *const f64) -> Self {
-        // SAFETY: the caller's promise, and the proof of the instructions.
+        // SAFETY: the argument proves that the processor has the instruction. The caller guarantees
+        // that `from` is valid for reading `LANES` numbers.
         Self(unsafe { _mm256_loadu_pd(from) })
     }
 
     #[inline(always)]
     unsafe fn store(self, to: *mut f64) {
-        // SAFETY: the caller's promise, and the proof of the instructions.
+        // SAFETY: a vector exists, so the processor has the instruction. The caller guarantees that
+        // `to` is valid for writing `LANES` numbers.
         unsafe { _mm256_storeu_pd(to, self.0) }
     }
 
@@ -151,7 +156,7 @@ impl F64s for Avx2F64s {
 
     #[inline(always)]
     fn transpose(square: &mut [Self]) {
-        assert_eq!(square.len(), LANES, "a square of vectors");
+        assert_eq!(square.len(), LANES, "the matrix is not square");
         let (ab0, ab1) = (
             avx2!(_mm256_unpacklo_pd(square[0].0, square[1].0)),
             avx2!(_mm256_unpackhi_pd(square[0].0, square[1].0)),

@@ -1,7 +1,9 @@
 //! Vectors of eight `f64` in the registers of AVX-512.
 //!
-//! All `unsafe` blocks without a comment of their own call instructions of [`Level::Avx512`]. Every
-//! method has a vector or a proof as argument, which exist only where the processor has them.
+//! The `unsafe` blocks of the macro in this file call instructions of [`Level::Avx512`]. Every
+//! method has a vector or a proof of type [`Avx512`] as argument. A vector is made only from a
+//! proof, and a proof only by [`F64s::instructions`], after it has checked that the processor has
+//! the instructions.
 
 use std::arch::x86_64::*;
 
@@ -41,7 +43,8 @@ impl F64s for Avx512F64s {
         fn inside<K: Kernel>(instructions: Avx512, kernel: K) -> K::Output {
             kernel.run::<Avx512F64s>(instructions)
         }
-        // SAFETY: `instructions` proves that the processor has them.
+        // SAFETY: `instructions` proves that the processor has all instructions of the level, which
+        // are those that `inside` enables.
         unsafe { inside(instructions, kernel) }
     }
 
@@ -52,13 +55,15 @@ impl F64s for Avx512F64s {
 
     #[inline(always)]
     unsafe fn load(_: Avx512, from: *const f64) -> Self {
-        // SAFETY: the caller's promise, and the proof of the instructions.
+        // SAFETY: the argument proves that the processor has the instruction. The caller guarantees
+        // that `from` is valid for reading `LANES` numbers.
         Self(unsafe { _mm512_loadu_pd(from) })
     }
 
     #[inline(always)]
     unsafe fn store(self, to: *mut f64) {
-        // SAFETY: the caller's promise, and the proof of the instructions.
+        // SAFETY: a vector exists, so the processor has the instruction. The caller guarantees that
+        // `to` is valid for writing `LANES` numbers.
         unsafe { _mm512_storeu_pd(to, self.0) }
     }
 
@@ -156,7 +161,7 @@ impl F64s for Avx512F64s {
 
     #[inline(always)]
     fn transpose(square: &mut [Self]) {
-        assert_eq!(square.len(), LANES, "a square of vectors");
+        assert_eq!(square.len(), LANES, "the matrix is not square");
         // Exchanges the off-diagonal blocks of size 1, then 2, then 4 lanes.
         for i in 0..4 {
             let (a, b) = (square[2 * i].0, square[2 * i + 1].0);

@@ -1,13 +1,13 @@
-//! The instruction sets of this processor.
+//! The instruction sets that this processor has.
 
 use std::sync::OnceLock;
 
 /// An instruction set for vectors. Later sets include earlier ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Level {
-    /// The instructions for which the program was compiled.
+    /// Only the instructions of the target for which the program was compiled.
     Portable,
-    /// x86-64 with AVX2, FMA, BMI1, BMI2 and LZCNT (x86-64-v3).
+    /// x86-64 with AVX2, FMA, BMI1, BMI2 and LZCNT, all of which x86-64-v3 has.
     Avx2,
     /// [`Level::Avx2`] with AVX-512 F, BW, DQ and VL.
     Avx512,
@@ -33,21 +33,22 @@ impl Level {
 pub struct Cpu {
     /// The highest instruction set for vectors.
     pub level: Level,
-    /// True if the processor has the instructions `mulx`, `adcx` and `adox` (BMI2 and ADX), with
-    /// which a product of two limbs leaves the flags unchanged and two carry chains run side by
-    /// side.
+    /// True if the processor has BMI2 and ADX, the instructions `mulx`, `adcx` and `adox`. `mulx`
+    /// multiplies without changing the flags. `adcx` and `adox` add with different carry flags, so
+    /// two carry chains can run side by side.
     pub carry_chains: bool,
-    /// True if the processor has [`Level::Avx512`] and products of 52-bit integers (AVX-512 IFMA).
+    /// True if the processor has [`Level::Avx512`] and AVX-512 IFMA, which multiplies integers of
+    /// 52 bits.
     pub ifma: bool,
 }
 
 impl Cpu {
     /// Returns the properties of this processor, after restriction by the environment variable
-    /// `WARPINT_CPU`. The processor and the variable are examined at the first call.
+    /// `WARPINT_CPU`. The processor and the variable are examined only at the first call.
     ///
-    /// With `WARPINT_CPU=avx2`, AVX-512 is not used. With `WARPINT_CPU=portable`, no instruction is
-    /// used that is not in every processor for which the program was compiled. The variable cannot
-    /// enable what the processor lacks. Other values have no effect.
+    /// With `WARPINT_CPU=avx2`, AVX-512 is not used. With `WARPINT_CPU=portable`, only the
+    /// instructions of the target for which the program was compiled are used. The variable cannot
+    /// enable instructions that the processor lacks. Other values have no effect.
     #[must_use]
     pub fn get() -> Self {
         static CPU: OnceLock<Cpu> = OnceLock::new();

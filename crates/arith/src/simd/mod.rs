@@ -3,10 +3,11 @@
 //!
 //! | item | subject |
 //! |---|---|
-//! | [`Level`] | an instruction set, and which sets this processor has |
-//! | [`Cpu`] | all properties of the processor that algorithms depend on |
+//! | [`Level`] | an instruction set for vectors |
+//! | [`Cpu`] | which instruction sets this processor has |
 //! | [`F64s`] | a vector of numbers of type `f64` |
-//! | [`Kernel`] | a computation with vectors, compiled for one instruction set |
+//! | [`Kernel`], [`run`] | a computation with vectors, compiled for each instruction set; runs it |
+//! | [`prefetch`] | a hint to load a cache line |
 //!
 //! The environment variable `WARPINT_CPU` restricts the choice, so that every path can be tested on
 //! one machine: see [`Cpu::get`].

@@ -38,13 +38,15 @@ impl F64s for PortableF64s {
 
     #[inline(always)]
     unsafe fn load((): (), from: *const f64) -> Self {
-        // SAFETY: the caller's promise; an array of `f64` has the alignment of `f64`.
+        // SAFETY: the caller guarantees that `from` is valid for reading `LANES` numbers, and aligned
+        // for `f64`. An array has the alignment of its entries.
         Self(unsafe { from.cast::<[f64; LANES]>().read() })
     }
 
     #[inline(always)]
     unsafe fn store(self, to: *mut f64) {
-        // SAFETY: the caller's promise; an array of `f64` has the alignment of `f64`.
+        // SAFETY: the caller guarantees that `to` is valid for writing `LANES` numbers, and aligned
+        // for `f64`. An array has the alignment of its entries.
         unsafe { to.cast::<[f64; LANES]>().write(self.0) }
     }
 
@@ -133,7 +135,7 @@ impl F64s for PortableF64s {
 
     #[inline(always)]
     fn transpose(square: &mut [Self]) {
-        assert_eq!(square.len(), LANES, "a square of vectors");
+        assert_eq!(square.len(), LANES, "the matrix is not square");
         for i in 0..LANES {
             for j in 0..i {
                 (square[i].0[j], square[j].0[i]) = (square[j].0[i], square[i].0[j]);

@@ -1,8 +1,8 @@
-//! Every vector type against operations on single numbers.
+//! Compares the operations of every vector type with operations on single numbers.
 
 use super::*;
 
-/// Numbers of both signs and many sizes, with zeros, infinities and NaN.
+/// Returns numbers of both signs and many sizes, with zeros, infinities and NaN.
 fn sample(seed: u64, len: usize) -> Vec<f64> {
     let special = [0.0, -0.0, f64::INFINITY, f64::NEG_INFINITY, f64::NAN, f64::MIN_POSITIVE, 1.0];
     (0..len as u64)
@@ -38,7 +38,8 @@ impl Kernel for Operations {
         let l = V::LANES;
         for seed in 0..50 {
             let numbers = sample(seed, l * (l + 1));
-            // SAFETY: `numbers` has l·(l + 1) entries, so l from position l·k on for k ≤ l.
+            // SAFETY: `numbers` has l·(l + 1) entries. So it has l entries from position l·k on,
+            // for k ≤ l.
             let vector = |k: usize| unsafe { V::load(i, numbers[l * k..][..l].as_ptr()) };
             let out = |v: V| {
                 let mut out = vec![0.0; l];

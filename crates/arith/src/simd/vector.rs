@@ -2,8 +2,8 @@
 
 use super::{Cpu, Level, PortableF64s};
 
-/// A vector of L = [`F64s::LANES`] numbers of type `f64`. Every operation acts on each lane
-/// separately, and rounds as the operation on a single `f64` does.
+/// A vector of L = [`F64s::LANES`] numbers of type `f64`. Arithmetic operations act on each lane
+/// separately, and round as the operation on a single `f64` does.
 ///
 /// A type that needs special instructions can only be made with a value of [`F64s::Instructions`],
 /// which proves that this processor has them.
@@ -24,24 +24,24 @@ pub trait F64s: Copy + Send + Sync + 'static {
     /// or if `WARPINT_CPU` forbids their use.
     fn instructions() -> Option<Self::Instructions>;
 
-    /// Runs a kernel compiled for this type's instructions.
+    /// Runs `kernel`, compiled for this type's instructions, and returns its result.
     fn enter<K: Kernel>(instructions: Self::Instructions, kernel: K) -> K::Output;
 
     /// Returns x in every lane.
     fn splat(instructions: Self::Instructions, x: f64) -> Self;
 
-    /// Returns the L numbers from address `from` on. The address need not be a multiple of the
-    /// vector's size.
+    /// Returns the L numbers in memory from address `from` on. `from` must have the alignment of
+    /// `f64`, but need not have that of a vector.
     ///
     /// # Safety
-    /// `from` must be valid for reading L numbers.
+    /// `from` must be aligned for `f64` and valid for reading L numbers.
     unsafe fn load(instructions: Self::Instructions, from: *const f64) -> Self;
 
-    /// Writes the L numbers to the address `to` and the following ones. The address need not be a
-    /// multiple of the vector's size.
+    /// Writes the L numbers to memory from address `to` on. `to` must have the alignment of `f64`,
+    /// but need not have that of a vector.
     ///
     /// # Safety
-    /// `to` must be valid for writing L numbers.
+    /// `to` must be aligned for `f64` and valid for writing L numbers.
     unsafe fn store(self, to: *mut f64);
 
     /// Returns a + b, with a = `self`.
@@ -60,8 +60,8 @@ pub trait F64s: Copy + Send + Sync + 'static {
     fn neg(self) -> Self;
     /// Returns |a|, with a = `self`.
     fn abs(self) -> Self;
-    /// Returns a if a > b, and b otherwise, with a = `self`. So a NaN in a is dropped, and a NaN in
-    /// b is returned.
+    /// Returns a if a > b, and b otherwise, with a = `self`. So the result is b if either number is
+    /// NaN.
     fn max(self, b: Self) -> Self;
     /// Returns a XOR b of the bit patterns, with a = `self`.
     fn xor(self, b: Self) -> Self;
@@ -70,17 +70,18 @@ pub trait F64s: Copy + Send + Sync + 'static {
 
     /// Returns whether a ≥ b, with a = `self`; false if either is NaN.
     fn at_least(self, b: Self) -> Self::Mask;
-    /// Returns `yes` where `mask` is true, and `no` elsewhere.
+    /// Returns the lanes of `yes` where `mask` is true, and those of `no` elsewhere.
     fn select(mask: Self::Mask, yes: Self, no: Self) -> Self;
 
     /// Returns the lanes in reverse order.
     fn reverse(self) -> Self;
     /// Interleaves two vectors: returns (a_0, b_0, a_1, b_1, …) as two vectors, with a = `self`.
     fn interleave(self, b: Self) -> [Self; 2];
-    /// The inverse of [`F64s::interleave`]: returns the lanes at even and those at odd positions of
-    /// the sequence of 2L numbers that consists of a = `self` and b.
+    /// The inverse of [`F64s::interleave`]: returns the lanes at even positions and those at odd
+    /// positions, as two vectors, of the sequence of the 2L numbers in a = `self` and b.
     fn deinterleave(self, b: Self) -> [Self; 2];
-    /// Transposes a matrix of L vectors: exchanges lane i of entry j and lane j of entry i.
+    /// Transposes an L×L matrix, given as L vectors: exchanges lane i of entry j and lane j of
+    /// entry i.
     ///
     /// # Panics
     /// Panics if `square` does not have L entries.
@@ -97,8 +98,8 @@ pub trait Kernel {
     fn run<V: F64s>(self, instructions: V::Instructions) -> Self::Output;
 }
 
-/// Runs a kernel with the vectors of [`Cpu::get`], the widest that this processor has and
-/// `WARPINT_CPU` allows.
+/// Runs `kernel` with the widest vectors that this processor has and `WARPINT_CPU` allows (see
+/// [`Cpu::get`]), and returns its result.
 pub fn run<K: Kernel>(kernel: K) -> K::Output {
     #[cfg(target_arch = "x86_64")]
     {
@@ -120,8 +121,8 @@ pub fn run<K: Kernel>(kernel: K) -> K::Output {
     PortableF64s::enter((), kernel)
 }
 
-/// Asks the processor to load the cache line of an address. This is a hint only: any address is
-/// allowed, and nothing happens on processors without such an instruction.
+/// Asks the processor to load the cache line of an address. This is only a hint: any address is
+/// allowed. On processors other than x86-64, nothing happens.
 #[inline(always)]
 pub fn prefetch(at: *const f64) {
     #[cfg(target_arch = "x86_64")]

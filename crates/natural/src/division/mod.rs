@@ -1,15 +1,18 @@
 //! Division. The method depends on the lengths of the divisor and of the quotient:
 //!
 //! * Divisors of one or two limbs: each limb of the quotient is computed with the reciprocal of the
-//!   divisor (`reciprocal`).
+//!   divisor (`short`, `reciprocal`).
 //! * Short divisors or short quotients: the schoolbook method, algorithm D (Knuth 1997, *The Art of
 //!   Computer Programming* 2, §4.3.1). Each limb of the quotient is estimated with the reciprocal
-//!   of the two top limbs of the divisor. The estimate is rarely too large, and never by more
-//!   than 1.
+//!   of the two top limbs of the divisor. The estimate is right or, rarely, too large by 1
+//!   (`schoolbook`).
 //! * Long divisors and long quotients: recursive division (Burnikel and Ziegler 1998, *Fast
-//!   Recursive Division*). A block of k limbs of the quotient is estimated by a division by the k
-//!   top limbs of the divisor. The product of the estimate and the other limbs of the divisor gives
-//!   the correction. The estimate is too large by at most 2. The remainder replaces the dividend.
+//!   Recursive Division*, Max-Planck-Institut für Informatik, report MPI-I-98-1-022). A block of k
+//!   limbs of the quotient is estimated by a division by the k top limbs of the divisor. The
+//!   product of the estimate and the other limbs of the divisor gives the correction. The estimate
+//!   is too large by at most 2 (`recursive`).
+//!
+//! The schoolbook and the recursive method work in place: the remainder replaces the dividend.
 
 mod reciprocal;
 mod recursive;
@@ -76,7 +79,8 @@ pub struct Divider {
 }
 
 impl Divider {
-    /// Sets the divisor of all further divisions to d. d may be 0 and may have leading zero limbs.
+    /// Sets the divisor of all further divisions to d, and computes its reciprocal. d may be 0 and
+    /// may have leading zero limbs. Cost O(m) for d of m limbs.
     #[inline]
     pub fn set(&mut self, d: &[u64]) {
         self.divisor.set(d);
@@ -96,9 +100,12 @@ impl Divider {
     /// m limbs. If n ≥ m, q must have at least n − m + 1 limbs. If n < m, q may have any length.
     /// Limbs above the results are set to 0.
     ///
-    /// The cost is O(l·m) limb products for a quotient of l limbs. For long numbers, the quotient
-    /// is computed in blocks of at most m limbs. Each block costs O(M(m)·log m), where M(m) is the
-    /// cost of a product of two numbers of m limbs.
+    /// # Panics
+    /// Panics if r is too short, and may panic if q is too short.
+    ///
+    /// The cost is O(l·m) limb products for a quotient of l limbs. If divisor and quotient are
+    /// long, the quotient is computed in blocks of at most m limbs. Each block costs O(M(m)·log m),
+    /// where M(m) is the cost of a product of two numbers of m limbs.
     #[inline]
     pub fn div_rem(&mut self, q: &mut [u64], r: &mut [u64], a: &[u64]) {
         let Self { divisor, dividend, blocks } = self;
@@ -146,8 +153,9 @@ fn divide(
     }
 }
 
-/// Implements [`divide`] for a divisor of at least three limbs and a dividend a that is not shorter
-/// and has no leading zero limbs. It is not inlined, so that short divisions need few registers.
+/// Implements [`divide`] for a divisor of at least three limbs. The dividend a is not shorter than
+/// the divisor and has no leading zero limbs. It is not inlined, so that short divisions need few
+/// registers.
 #[inline(never)]
 fn divide_long(
     divisor: &Divisor,
@@ -161,8 +169,8 @@ fn divide_long(
     let d = &divisor.limbs[..];
     let u = at_least(dividend, a.len() + 1);
     shift_left_to(u, a, shift);
-    // The top limb of u is below 2^shift, and below that of d. It can be omitted if it is
-    // zero and the next one is also less than that of d.
+    // The top limb of u is below 2^shift, hence below the top limb of d. It is omitted if it is 0
+    // and the limb below it is less than the top limb of d.
     let mut limbs = u.len();
     if u[limbs - 1] == 0 && u[limbs - 2] < d[d.len() - 1] {
         limbs -= 1;
@@ -180,7 +188,8 @@ fn divide_long(
     clear(high);
 }
 
-/// Sets x to zero. Usually x is empty; a call of `memset` would take as long as a short division.
+/// Sets x to zero. Usually x is empty. A call of `memset` would then take as long as a short
+/// division.
 #[inline(always)]
 fn clear(x: &mut [u64]) {
     if !x.is_empty() {
@@ -188,8 +197,8 @@ fn clear(x: &mut [u64]) {
     }
 }
 
-/// Returns ⌊a/b⌋ and a mod b, both without leading zero limbs. Long products are computed by
-/// `multiplier`.
+/// Returns ⌊a/b⌋ and a mod b, both without leading zero limbs. `multiplier` computes the products
+/// of recursive division.
 ///
 /// The cost is that of [`Divider::div_rem`].
 ///

@@ -1,6 +1,6 @@
 //! Quotients of one limb, computed by multiplication with a reciprocal of the divisor (Möller and
-//! Granlund 2011, *Improved division by invariant integers*, IEEE Trans. Computers 60). In this
-//! module, B = 2^64.
+//! Granlund 2011, *Improved division by invariant integers*, IEEE Transactions on Computers 60,
+//! 165–175). In this module, B = 2^64.
 
 /// A divisor d of one limb with its top bit set, and its reciprocal v = ⌊(B² − 1)/d⌋ − B, where
 /// B = 2^64.
@@ -12,25 +12,30 @@ pub struct OneLimb {
 
 impl OneLimb {
     /// Creates the divisor d and computes its reciprocal. Requires d ≥ 2^63.
+    ///
+    /// # Panics
+    /// Panics if d = 0. In debug builds, panics if d < 2^63.
     #[must_use]
     #[inline]
     pub const fn new(d: u64) -> Self {
-        debug_assert!(d >> 63 == 1, "a divisor whose top bit is not set");
+        debug_assert!(d >> 63 == 1, "the top bit of the divisor is not set");
         // The upper limb of (B² − 1) − B·d is B − 1 − d < d.
         let v = ((!d as u128) << 64 | u64::MAX as u128) / d as u128;
         Self { d, v: v as u64 }
     }
 
-    /// Creates the divisor d at run time, with one hardware division where there is one of two limbs
-    /// by one. Requires d ≥ 2^63.
+    /// Creates the divisor d. On x86-64, the reciprocal is computed by one hardware division of two
+    /// limbs by one limb. Requires d ≥ 2^63.
     #[inline]
     pub(super) fn prepare(d: u64) -> Self {
         #[cfg(target_arch = "x86_64")]
         {
-            debug_assert!(d >> 63 == 1, "a divisor whose top bit is not set");
+            debug_assert!(d >> 63 == 1, "the top bit of the divisor is not set");
             let v;
-            // SAFETY: every x86-64 processor has `div`. It divides (B − 1 − d)·B + B − 1 by d. The
-            // quotient has one limb, because B − 1 − d < d.
+            // SAFETY: every x86-64 processor has `div`, which faults only if the divisor is 0 or
+            // the quotient exceeds one limb. Here, `div` divides (B − 1 − d)·B + B − 1 by d. As d ≥
+            // 2^63, B − 1 − d is less than d, so the quotient has one limb. A d below 2^63 makes
+            // the process fault, but accesses no memory.
             unsafe {
                 std::arch::asm!(
                     "div {d}",
@@ -52,13 +57,13 @@ impl OneLimb {
         self.d
     }
 
-    /// Returns the quotient and the remainder of u1·2^64 + u0 divided by d, for u1 < d (Möller and
-    /// Granlund 2011, algorithm 4).
+    /// Returns the quotient and the remainder of u1·2^64 + u0 divided by d (Möller and Granlund
+    /// 2011, algorithm 4). Requires u1 < d; otherwise the results have no meaning.
     #[inline]
     #[must_use]
     pub fn div_rem(self, u1: u64, u0: u64) -> (u64, u64) {
         let Self { d, v } = self;
-        // Below B², because v·u1 + u1·B + u0 ≤ u1·(B² − 1)/d + u0.
+        // Below B², because v·u1 + u1·B + u0 ≤ u1·(B² − 1)/d + u0 and u1 ≤ d − 1.
         let guess = u128::from(v) * u128::from(u1) + (u128::from(u1) << 64 | u128::from(u0));
         let mut q = ((guess >> 64) as u64).wrapping_add(1);
         let mut r = u0.wrapping_sub(q.wrapping_mul(d));
@@ -122,7 +127,7 @@ impl TwoLimbs {
     pub(super) fn div_rem(self, u: u128, u0: u64) -> (u64, u128) {
         let Self { d, v } = self;
         let (d1, d0, u2, u1) = ((d >> 64) as u64, d as u64, (u >> 64) as u64, u as u64);
-        // Below B², because (v + B)·u2 + u1 ≤ (v + B)·d/B.
+        // Below B², because (v + B)·u2 + u1 ≤ (v + B)·u/B, u < d and (v + B)·d < B³.
         let guess = u128::from(v) * u128::from(u2) + u;
         let q = (guess >> 64) as u64;
         let r1 = u1.wrapping_sub(q.wrapping_mul(d1));
@@ -147,7 +152,7 @@ mod tests {
     use crate::limbs;
     use crate::sample::Sample;
 
-    /// Returns words near 0, 2^32, 2^63 and 2^64, and random words.
+    /// Returns limbs near 0, 2^32, 2^63 and 2^64, and random limbs.
     fn words() -> Vec<u64> {
         let mut sample = Sample::new(5);
         let top = 1 << 63;

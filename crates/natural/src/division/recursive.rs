@@ -1,4 +1,4 @@
-//! Recursive division.
+//! Recursive division in place (Burnikel and Ziegler 1998; see the parent module).
 
 use std::cmp::Ordering;
 
@@ -8,9 +8,9 @@ use crate::limbs::{add_assign, at_least, sub_assign};
 use crate::product::{Multiplier, Products};
 
 /// The smallest number of 64-bit limbs of the divisor for which recursive division is faster than
-/// the schoolbook method. The schoolbook method is also used for quotients of fewer than half this
-/// number of limbs. Measured by `cargo test --release -p warpint-natural division_crossover --
-/// --ignored --nocapture` on an AMD EPYC with AVX2.
+/// the schoolbook method. Quotients of fewer than half this number of limbs are computed by the
+/// schoolbook method too. Measured by `cargo test --release -p warpint-natural division_crossover
+/// -- --ignored --nocapture` on an AMD EPYC with AVX2.
 const RECURSIVE_FROM: usize = 48;
 
 /// The method by which recursive division multiplies parts of the quotient by parts of the divisor.
@@ -31,18 +31,19 @@ impl ProductsTo for &dyn Multiplier {
     }
 }
 
-/// Divides in place, by the schoolbook method or recursively. `products` computes the products.
-/// `product` is the memory for a product, and is reused.
+/// Divides in place, by the schoolbook method or recursively.
 #[derive(Debug, Default)]
 pub(super) struct Blocks<P> {
+    /// Memory for one product, reused.
     pub(super) product: Vec<u64>,
+    /// Computes the products.
     pub(super) products: P,
 }
 
 impl<P: ProductsTo> Blocks<P> {
     /// Computes q ← ⌊u/d⌋ mod 2^(64·k), where q has k limbs, d has m ≥ 2 limbs, and u has k + m
     /// limbs. Returns true if ⌊u/d⌋ is q + 2^(64·k), and false if it is q. The lowest m limbs of u
-    /// become u mod d; the k limbs above are undefined.
+    /// become u mod d; the k limbs above have no meaning afterwards.
     ///
     /// `top` contains the two top limbs of d and their reciprocal. Requires that the top bit of d
     /// is set, and u < 2^(64·k + 1)·d.
@@ -64,8 +65,8 @@ impl<P: ProductsTo> Blocks<P> {
         }
     }
 
-    /// Computes [`Self::divide`] by several divisions. Each division yields at most `piece` limbs
-    /// of the quotient. The first one yields the highest limbs.
+    /// Computes [`Self::divide`] by several divisions, for the highest limbs of the quotient first.
+    /// Each division yields at most `piece` limbs of the quotient.
     fn pieces(
         &mut self,
         q: &mut [u64],
@@ -80,7 +81,7 @@ impl<P: ProductsTo> Blocks<P> {
             let q = &mut q[i * piece..];
             let q = if i + 1 == pieces { q } else { &mut q[..piece] };
             let more = self.divide(q, &mut u[i * piece..][..q.len() + d.len()], d, top);
-            debug_assert!(i + 1 == pieces || !more, "a piece of a quotient that is too long");
+            debug_assert!(i + 1 == pieces || !more, "a part of the quotient has too many limbs");
             beyond |= more;
         }
         beyond

@@ -1,4 +1,4 @@
-//! Schoolbook division.
+//! Schoolbook division in place: algorithm D (Knuth 1997; see the parent module).
 
 use std::cmp::Ordering;
 
@@ -19,7 +19,7 @@ pub(super) fn schoolbook(q: &mut [u64], u: &mut [u64], d: &[u64], top: TwoLimbs)
         let u = &mut u[i..=i + m];
         let high = u128::from(u[m]) << 64 | u128::from(u[m - 1]);
         if high == top.divisor() {
-            // u > d·B − B^(m − 1) > d·(B − 1).
+            // With B = 2^64: u > d·B − B^(m − 1) > d·(B − 1), and u < d·B. So the limb is B − 1.
             *q = u64::MAX;
             sub_row(&mut u[..m], d, *q);
             continue;

@@ -1,4 +1,5 @@
-//! Division by a divisor of one or two limbs.
+//! Division by a divisor of one or two limbs: one quotient limb at a time, by the reciprocal of the
+//! divisor.
 
 use super::reciprocal::{OneLimb, TwoLimbs};
 
@@ -11,7 +12,7 @@ pub(super) fn by_one_limb(q: &mut [u64], a: &[u64], shift: u32, d: OneLimb) -> u
     let Some(&top) = a.last() else { return 0 };
     let (mut rest, mut left) = (top >> 1 >> (63 - shift), a.len());
     if rest == 0 {
-        // The first quotient is 0 or 1, because the divisor is at least 2^63.
+        // The first limb of the quotient is 0 or 1, because the shifted divisor is at least 2^63.
         left -= 1;
         let (difference, less) = limb(left).overflowing_sub(d.divisor());
         q[left] = u64::from(!less);
@@ -32,10 +33,10 @@ pub(super) fn by_two_limbs(q: &mut [u64], a: &[u64], shift: u32, d: TwoLimbs) ->
     let limb = |i: usize| a[i] << shift | if i == 0 { 0 } else { a[i - 1] >> 1 >> (63 - shift) };
     let mut left = a.len() - 1;
     let above = a[left] >> 1 >> (63 - shift);
-    // `above` is below 2^shift ≤ 2^63, so this number is below the divisor.
+    // `above` is below 2^shift ≤ 2^63, so `rest` is below the shifted divisor.
     let mut rest = u128::from(above) << 64 | u128::from(limb(left));
     if above == 0 && left > 0 {
-        // The first quotient is 0 or 1, because the divisor is at least 2^127.
+        // The first limb of the quotient is 0 or 1, because the shifted divisor is at least 2^127.
         left -= 1;
         let two = rest << 64 | u128::from(limb(left));
         let (difference, less) = two.overflowing_sub(d.divisor());

@@ -4,14 +4,14 @@
 //! A step replaces the numbers a and b by a' and b' with (a; b) = M·(a'; b'), where M is a matrix
 //! of non-negative integers with determinant 1. Let T = (t00 t01; t10 t11) be the product of all M,
 //! so that (A; B) = T·(a; b) for the initial numbers A and B. Then a = t11·A − t01·B and b = t00·B
-//! − t10·A. So the second row of T contains the cofactors of A, apart from the sign. The entries of
-//! this row are at most B, because B = t10·a + t11·b. The cofactor of B is not computed. The caller
-//! can obtain it by a division: it is (g − x·A)/B, where g is the greatest common divisor and x the
-//! cofactor of A.
+//! − t10·A. So the second row of T contains the cofactors of A, apart from their signs. The entries
+//! of this row are at most B, because B = t10·a + t11·b. The cofactor of B is not computed. Let g
+//! be the greatest common divisor, and x the cofactor of A. The caller obtains the cofactor of B by
+//! a division, as (g − x·A)/B.
 //!
 //! Most steps are derived from the leading 128 bits of both numbers (`lehmer`), or, for long
-//! numbers, from half-gcds of the upper parts (`half_gcd`). If the numbers differ too much or too
-//! little for these methods, the step is a division.
+//! numbers, from half-gcds of the upper parts (`half_gcd`). If the lengths of the numbers differ
+//! too much, or the numbers themselves too little, for these methods, the step is a division.
 
 use std::cmp::Ordering;
 
@@ -31,7 +31,7 @@ const HALF_GCD_FROM: [usize; 2] = [550, 450];
 const HERE: Context = Context { multiplier: &FastProducts, cancel: &|| false };
 
 /// Returns gcd(a, b) without leading zero limbs; gcd(a, 0) = a. Returns `None` if `cancel` returns
-/// true. The function `cancel` is called at the start and then many times per second.
+/// true. The function `cancel` is called at the start and before each half-gcd.
 ///
 /// The method is Euclid's algorithm by half-gcds, with products by `multiplier`. Cost O(M(n)·log n)
 /// for n limbs, where M(n) is the cost of a product of n limbs.
@@ -83,9 +83,8 @@ impl Default for Euclid {
 }
 
 impl Euclid {
-    /// Creates working memory. Half-gcds are used if the longer number has at least
-    /// `half_gcd_from[0]` limbs for a gcd alone, or at least `half_gcd_from[1]` limbs for a gcd
-    /// with a cofactor.
+    /// Creates working memory. Half-gcds are used from `half_gcd_from[0]` limbs of the longer
+    /// number on for a gcd alone, and from `half_gcd_from[1]` limbs on for a gcd with a cofactor.
     fn new(half_gcd_from: [usize; 2]) -> Self {
         Self {
             half_gcd_from,
@@ -99,6 +98,9 @@ impl Euclid {
     }
 
     /// Returns gcd(a, b) without leading zero limbs; gcd(a, 0) = a.
+    ///
+    /// The cost is O(n²) limb products for n < 550 limbs. For longer numbers it is O(M(n)·log n),
+    /// where M(n) is the cost of a product of n limbs.
     pub fn gcd(&mut self, a: &[u64], b: &[u64]) -> &[u64] {
         if let (&[a], &[b]) = (trimmed(a), trimmed(b)) {
             self.a.clear();
@@ -129,6 +131,8 @@ impl Euclid {
     /// Returns g = gcd(a, b), |x|, and whether x is negative, where x is the integer of least
     /// absolute value with x·a ≡ g mod b. If both x and −x satisfy the congruence, x is positive.
     /// If b = 0 and a > 0, x is 1. If a = b = 0, x is 0. g and |x| have no leading zero limbs.
+    ///
+    /// The cost is that of [`Self::gcd`] times a constant.
     pub fn gcd_with_cofactor(&mut self, a: &[u64], b: &[u64]) -> (&[u64], &[u64], bool) {
         self.start(a, b);
         let mut t = std::mem::take(&mut self.cofactors);
@@ -139,8 +143,9 @@ impl Euclid {
         let Self { a, b, cofactors: Cofactors { t10, t11, .. }, .. } = self;
         trim(t10);
         trim(t11);
-        // Let B = β·g. If the last step was a division by q ≥ 2, then β = t10 + q·t11 or
-        // β = q·t10 + t11. For equal numbers, β = t10 + t11.
+        // Let B = β·g. If the last step was a division with a quotient q ≥ 2, then β = t10 + q·t11
+        // or β = q·t10 + t11. For equal numbers, β = t10 + t11. So the cofactor that is returned is
+        // at most β/2 in absolute value, and no other cofactor of A is smaller.
         match (a.is_empty(), b.is_empty()) {
             (true, true) => (a, b, false),
             (false, true) => (a, t11, false),
@@ -200,7 +205,9 @@ impl Euclid {
             if (context.cancel)() {
                 return Err(Cancelled);
             }
-            // Without a matrix to keep, smaller pieces are cheaper to apply.
+            // Without cofactors, the matrix is applied to the numbers only. Then half-gcds of the
+            // top third are faster than those of the top half, because their matrices are cheaper
+            // to apply.
             let p = if with_cofactors { n / 2 } else { 2 * n / 3 };
             if let Some(m) = reduce_top(a, b, p, context)? {
                 return Ok(Step::Half(m));
@@ -229,7 +236,7 @@ impl Euclid {
         divider.set(small);
         divider.div_rem(at_least(quotient, large.len()), at_least(remainder, small.len()), large);
         let (q, rest) = (trimmed(&quotient[..large.len()]), trimmed(&remainder[..small.len()]));
-        // If the remainder is 0, the other cofactor is the relevant one.
+        // If the remainder is 0, the cofactors of the other number are those of the gcd.
         if let Some(t) = cofactors.filter(|_| !rest.is_empty()) {
             t.times_quotient(q, of_a);
         }

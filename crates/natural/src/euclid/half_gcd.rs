@@ -9,12 +9,13 @@
 //! sign of the Jacobi symbol.
 //!
 //! *No step has to be undone* (Möller 2008, *On Schönhage's algorithm and subquadratic integer gcd
-//! computation*, §3 and §5). Let a = 2^(64p)·A + a0 and b = 2^(64p)·B + b0 with a0, b0 < 2^(64p). A
-//! and B have at most N limbs. Let S = ⌊N/2⌋ + 1, let A', B' be the half-gcd of A and B, and let M
-//! be its matrix. The largest entry m of M satisfies m·2^(64S) ≤ max(A, B) < 2^(64N). So
-//! m < 2^(64(N−S)), and N − S ≤ S − 1. Both components of M^(−1)·(a; b) differ from those of
-//! 2^(64p)·(A'; B') by less than 2^(64p)·m. As A' and B' are at least 2^(64S), both components stay
-//! above 2^(64(p+S−1)). The same subtractions are therefore correct for a and b if p + S − 1 ≥ s.
+//! computation*, Mathematics of Computation 77, 589–607, §3 and §5). Let a = 2^(64p)·A + a0 and b =
+//! 2^(64p)·B + b0 with a0, b0 < 2^(64p). A and B have at most N limbs. Let S = ⌊N/2⌋ + 1, let A',
+//! B' be the half-gcd of A and B, and let M be its matrix. Each entry m of M satisfies m·2^(64S) ≤
+//! max(A, B) < 2^(64N). So m < 2^(64(N−S)), and N − S ≤ S − 1. Both components of M^(−1)·(a; b)
+//! differ from those of 2^(64p)·(A'; B') by less than 2^(64p)·m. As A' and B' are at least 2^(64S),
+//! both components stay above 2^(64(p+S−1)). The same subtractions are therefore correct for a and
+//! b if p + S − 1 ≥ s.
 //!
 //! The recursion (ibid., §5):
 //! 1. Remove a quarter of the limbs by the half-gcd of the top half, p = ⌊n/2⌋.
@@ -30,7 +31,7 @@ use crate::limbs::trim;
 use crate::product::Multiplier;
 
 /// The smallest number of limbs of the longer number for which the recursion is faster than steps
-/// by leading parts alone (Lehmer 1938).
+/// by leading parts alone (`lehmer`).
 const RECURSIVE_FROM: usize = 300;
 
 /// The error for a computation that the caller has cancelled.
@@ -114,7 +115,7 @@ fn some_unless_identity(m: Matrix) -> Option<Matrix> {
 /// If the longer number has n limbs, a' and b' have about n − (n − p)/2 limbs. The half-gcd costs
 /// O(M(n − p)·log n), where M(k) is the cost of a product of k limbs. To apply its matrix to the
 /// lowest p limbs of a and b costs four more products, of p limbs by about (n − p)/2 limbs.
-// Called in short loops for short numbers.
+// Not inlined, so that the loops of its callers stay small.
 #[inline(never)]
 pub(super) fn reduce_top(
     a: &mut Vec<u64>,

@@ -11,7 +11,8 @@ use crate::product::Multiplier;
 const HALF_GCD_FROM: usize = 600;
 
 /// Returns the Jacobi symbol (a | b) for odd b: 1, −1, or 0 if a and b have a common factor.
-/// Returns `None` if `cancel` returns true. The function `cancel` is called many times per second.
+/// Returns `None` if `cancel` returns true. The function `cancel` is called before each step and
+/// before each half-gcd.
 ///
 /// The method is Euclid's algorithm by half-gcds (see the source of `half_gcd`). Each quotient
 /// updates the sign of the symbol. The cost is O(M(n)·log n) for n limbs, where M(n) is the cost of
@@ -51,8 +52,9 @@ fn euclid(
             return Err(Cancelled);
         }
         let n = pair.longest();
-        // The top third removes a sixth of the limbs. No matrix is kept, so a part that is cheap to
-        // apply is better than a half.
+        // A half-gcd of the top third removes a sixth of the limbs. No product of matrices is kept.
+        // So this is faster than a half-gcd of the top half, whose matrix is more expensive to
+        // apply.
         if n >= HALF_GCD_FROM && reduce_by_top(&mut pair, 2 * n / 3, symbol, context)?.is_some() {
             continue;
         }
@@ -70,7 +72,7 @@ fn euclid(
 /// subtracted from the larger one until both are equal. Updates `symbol` with every quotient.
 fn gcd_128(mut a: u128, mut b: u128, symbol: &mut Symbol) -> u128 {
     loop {
-        // A quotient by b < 2^64 may be longer than a word: only its low bits matter.
+        // The quotient may exceed 64 bits, but only its two lowest bits matter to `symbol`.
         let (q, rest) = if a >= b { last_but_one(a, b) } else { last_but_one(b, a) };
         if q == 0 {
             return a;

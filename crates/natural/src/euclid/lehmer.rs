@@ -1,11 +1,13 @@
 //! Combines many steps of Euclid's algorithm into one matrix whose entries are single limbs. The
-//! steps are found from the leading 128 bits of both numbers (Lehmer 1938).
+//! steps are found from the leading 128 bits of both numbers (Lehmer 1938, *Euclid's algorithm for
+//! large numbers*, American Mathematical Monthly 45, 227–233).
 //!
 //! A step subtracts a multiple of the smaller number from the larger one. Steps are valid for the
 //! whole numbers as long as neither leading part falls below a bound (Möller 2008, *On Schönhage's
-//! algorithm and subquadratic integer gcd computation*, Math. Comp. 77, §3). No step has to be
-//! undone. This criterion is simpler than the conditions of Collins 1980 and Jebelean 1995, which
-//! concern cofactors of both signs.
+//! algorithm and subquadratic integer gcd computation*, Mathematics of Computation 77, 589–607,
+//! §3). No step has to be undone. This criterion is simpler than the conditions of Collins and of
+//! Jebelean (1995, *A double-digit Lehmer–Euclid algorithm for finding the GCD of long integers*,
+//! Journal of Symbolic Computation 19, 145–157), which concern cofactors of both signs.
 
 use std::num::NonZeroU64;
 
@@ -66,7 +68,7 @@ pub(super) fn steps(
             let row = |[x, y]: [u64; 2]| [x * n00 + y * n10, x * n01 + y * n11];
             m = [row(m[0]), row(m[1])];
             moved = true;
-            // Not worth another round.
+            // Both numbers are below 64 times the floor, so another round would find few steps.
             if (a | b) >> 6 < floor {
                 break;
             }
@@ -104,7 +106,7 @@ fn round(a: u128, b: u128, floor: u128, quotients: &mut impl Quotients) -> Optio
     let f = match s {
         0 => floor as u64,
         _ => {
-            // Above 2^64 only if no step is possible.
+            // If this exceeds 64 bits, no step is possible.
             let above = ((floor - 1) >> s) + 1 + (1 << 31);
             u64::try_from(above).ok()?.max(1 << 33)
         }
@@ -172,7 +174,8 @@ fn step(x: u128, y: u128, floor: u128) -> Option<(u64, u128)> {
         return Some(if twice < floor { (1, difference) } else { (2, twice) });
     }
     let (high, below) = ((twice >> 64) as u64, (y >> 64) as u64);
-    // At most twice/y < 2^63, and not 0: the remainder is positive, and may still be larger than y.
+    // `more` is at most ⌊twice/y⌋, which is below 2^63. If it is smaller, even 0, `rest` is y or
+    // more.
     let more = match below.checked_add(1) {
         Some(above) if below != 0 => high / above,
         _ => (twice / y) as u64,
@@ -218,7 +221,8 @@ pub(super) fn apply_right(m: &Small, x: &mut [u64], y: &mut [u64]) -> [u64; 2] {
 
 /// Returns gcd(a, b) for positive a and b. Numbers of two limbs are first reduced by Euclid's
 /// algorithm to little more than one limb. The method for the rest is shifts and subtractions
-/// (Stein 1967).
+/// (Stein 1967, *Computational problems associated with Racah algebra*, Journal of Computational
+/// Physics 1, 397–405).
 pub(super) fn gcd_128(mut a: u128, mut b: u128) -> u128 {
     if a.min(b) >> 64 != 0
         && let Some(m) = steps(a, b, true, &mut ())
@@ -248,7 +252,7 @@ pub(super) fn gcd_64(a: u64, b: u64) -> u64 {
 /// Returns gcd(a, b) for odd a and b.
 #[inline]
 fn gcd_of_odd(mut a: u64, mut b: u64) -> u64 {
-    // The number of trailing zeros does not depend on the sign, which is not yet known.
+    // a − b mod 2^64 has as many trailing zeros as |a − b|, and is known earlier.
     while let Some(difference) = NonZeroU64::new(a.wrapping_sub(b)) {
         (a, b) = (a.abs_diff(b) >> difference.trailing_zeros(), a.min(b));
     }

@@ -2,7 +2,7 @@
 //!
 //! | file | subject |
 //! |---|---|
-//! | `lehmer` | steps on the top 128 bits |
+//! | `lehmer` | steps found from the leading 128 bits |
 //! | `matrix`, `pair` | the matrices and the numbers of the algorithm |
 //! | `half_gcd` | half of the algorithm, recursively |
 //! | `gcd` | the greatest common divisor and cofactors |

@@ -74,9 +74,9 @@ impl Pair {
         true
     }
 
-    /// Returns 128 bits of a and the 128 bits of b at the same positions. From these bits [`steps`]
-    /// finds steps that keep a and b at or above 2^(64s). Both a and b must have more than s limbs.
-    /// Returns `None` if both have only one limb.
+    /// Returns 128 bits of a, and the 128 bits of b at the same positions. The steps that [`steps`]
+    /// finds from these bits keep a and b at or above 2^(64s). Both a and b must have more than s
+    /// limbs. Returns `None` if both have only one limb.
     ///
     /// Let n be the number of limbs of the larger number. If n = s + 1, the positions are those of
     /// its top two limbs. If n > s + 1, the highest position is that of its highest 1 bit.
@@ -114,7 +114,7 @@ impl Pair {
         let of_a = compare(&self.a, &self.b).is_ge();
         let (x, y) = if of_a { (&mut self.a, &self.b) } else { (&mut self.b, &self.a) };
         let (mut q, mut rest) = div_rem_by(multiplier, x, y);
-        // For s = 0 the least number allowed is 1.
+        // x − q·y is below 2^(64s). For s = 0, it is 0, and 1 is the least number allowed.
         if rest.len() <= s {
             sub_assign(&mut q, &[1]);
             trim(&mut q);

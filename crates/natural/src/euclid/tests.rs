@@ -39,7 +39,7 @@ fn no_result_once_cancelled() {
     let (a, b) = (vec![u64::MAX - 4; 300], vec![u64::MAX; 301]);
     assert_eq!(jacobi(&a, &b, &FastProducts, &|| true), None);
     assert_eq!(gcd(&a, &b, &FastProducts, &|| true), None);
-    // Cancels late as well as early.
+    // The third call of `later` cancels.
     let left = std::cell::Cell::new(3u32);
     let later = || {
         left.set(left.get().saturating_sub(1));

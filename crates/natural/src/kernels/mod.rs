@@ -1,9 +1,9 @@
 //! The innermost loops of products, divisions and reductions: schoolbook products and squares,
 //! products by one limb, and Montgomery reductions.
 //!
-//! Every function has two versions, and uses the faster one that this processor has:
+//! Most functions have two versions. Each uses the faster version that this processor can execute:
 //!
-//! | module | for |
+//! | module | processors |
 //! |---|---|
 //! | `carry_chains` | x86-64 with BMI2 and ADX, in assembly language |
 //! | `portable` | all processors |
@@ -18,11 +18,12 @@ mod tests;
 use carry_chains::BLOCK;
 pub(crate) use portable::double_and_add_squares;
 
-/// The number of limbs of an inverse for [`reduce`] modulo a number of l limbs is the smaller one of
-/// this number and l.
+/// The largest number of limbs of an inverse for [`reduce`]. For a modulus of l limbs, the inverse
+/// has the smaller of this number and l.
 pub(crate) const INVERSE_LIMBS: usize = 8;
 
-/// The smallest number of limbs of a row for which a call of a kernel is faster than code in place.
+/// The smallest number of limbs of a row for which a call of an assembly kernel is faster than
+/// inlined code.
 #[cfg(target_arch = "x86_64")]
 const ROW_FROM: usize = 4;
 
@@ -46,7 +47,9 @@ pub(crate) fn mul(out: &mut [u64], a: &[u64], b: &[u64]) {
     let (a, b) = if a.len() >= b.len() { (a, b) } else { (b, a) };
     #[cfg(target_arch = "x86_64")]
     if has_carry_chains() && !b.is_empty() {
-        // SAFETY: the processor has BMI2 and ADX; the lengths have been checked.
+        // SAFETY: `has_carry_chains` is true, so the processor has BMI2 and ADX. The swap makes a
+        // at least as long as b, and b is not empty. By the assertion, `out` has as many limbs as
+        // both factors together; as a mutable borrow, it does not overlap them.
         return unsafe {
             if (2..=BLOCK).contains(&b.len()) {
                 carry_chains::MUL[b.len() - 1](out.as_mut_ptr(), a.as_ptr(), a.len(), b.as_ptr());
@@ -58,8 +61,8 @@ pub(crate) fn mul(out: &mut [u64], a: &[u64], b: &[u64]) {
     portable::mul(out, a, b);
 }
 
-/// Computes out ← a·b, for one limb b by a row, otherwise by blocks of at most [`BLOCK`] limbs of b
-/// whose lengths differ by at most 1.
+/// Computes out ← a·b. If b has one limb, the product is a row. Otherwise b is cut into blocks of
+/// at most [`BLOCK`] limbs, whose lengths differ by at most 1.
 ///
 /// # Safety
 /// The processor has BMI2 and ADX. a is at least as long as b, b has at least one limb, and the
@@ -68,8 +71,9 @@ pub(crate) fn mul(out: &mut [u64], a: &[u64], b: &[u64]) {
 #[inline(never)]
 unsafe fn mul_by_blocks(out: *mut u64, a: &[u64], b: &[u64]) {
     let (n, m) = (a.len(), b.len());
-    // SAFETY: a block of w limbs of b that begins at limb k has the products of weight 2^(64·k) to
-    // 2^(64·(k + n + w)) − 1. The blocks before it have written the limbs of `out` below k + n.
+    // SAFETY: the caller guarantees the instructions and n ≥ m ≥ 1. The product of a and a block of
+    // w limbs of b that begins at limb k consists of limbs k to k + n + w − 1 of `out`, and k + w ≤
+    // m. The blocks before it have written the limbs of `out` below k + n, which `ADD` reads.
     unsafe {
         if m == 1 {
             *out.add(n) = carry_chains::mul_row(out, a.as_ptr(), n, b[0]);
@@ -100,7 +104,8 @@ pub(crate) fn square(out: &mut [u64], a: &[u64]) {
     assert_eq!(out.len(), 2 * a.len(), "the square has the wrong length");
     #[cfg(target_arch = "x86_64")]
     if has_carry_chains() && !a.is_empty() {
-        // SAFETY: the processor has BMI2 and ADX; the lengths have been checked.
+        // SAFETY: `has_carry_chains` is true, so the processor has BMI2 and ADX. a is not empty. By
+        // the assertion, `out` has 2·`a.len()` limbs; as a mutable borrow, it does not overlap a.
         return unsafe {
             if a.len() <= BLOCK {
                 carry_chains::SQUARE[a.len() - 1](out.as_mut_ptr(), a.as_ptr());
@@ -123,9 +128,10 @@ unsafe fn square_by_blocks(out: *mut u64, a: &[u64]) {
     let n = a.len();
     let blocks = n.div_ceil(BLOCK);
     let mut from = 0;
-    // SAFETY: a block of w limbs that begins at limb k has the products of weight 2^(64·(2k + 1)) to
-    // 2^(64·(k + n + w)) − 1, and k + w ≤ n. The blocks before it have written the limbs of `out`
-    // from 1 to k + n − 1. So all limbs have been written after the last block.
+    // SAFETY: the caller guarantees the instructions and the lengths. The products of a block of w
+    // limbs that begins at limb k belong to limbs 2k + 1 to k + n + w − 1 of `out`, and k + w ≤ n.
+    // The blocks before it have written limbs 0 to k + n − 1 of `out`. So all limbs have been
+    // written after the last block.
     unsafe {
         *out = 0;
         for i in 0..blocks {
@@ -148,7 +154,8 @@ pub(crate) fn add_row(x: &mut [u64], a: &[u64], y: u64) -> u64 {
     assert_eq!(x.len(), a.len(), "a row has the wrong length");
     #[cfg(target_arch = "x86_64")]
     if a.len() >= ROW_FROM && has_carry_chains() {
-        // SAFETY: the processor has BMI2 and ADX; the lengths have been checked.
+        // SAFETY: `has_carry_chains` is true, so the processor has BMI2 and ADX. By the assertion,
+        // x and a have the same length, which is at least 1.
         return unsafe { carry_chains::add_row(x.as_mut_ptr(), a.as_ptr(), a.len(), y) };
     }
     portable::add_row(x, a, y)
@@ -164,16 +171,18 @@ pub(crate) fn sub_row(x: &mut [u64], a: &[u64], y: u64) -> u64 {
     assert_eq!(x.len(), a.len(), "a row has the wrong length");
     #[cfg(target_arch = "x86_64")]
     if a.len() >= ROW_FROM && has_carry_chains() {
-        // SAFETY: the processor has BMI2 and ADX; the lengths have been checked.
+        // SAFETY: as in `add_row`.
         return unsafe { carry_chains::sub_row(x.as_mut_ptr(), a.as_ptr(), a.len(), y) };
     }
     portable::sub_row(x, a, y)
 }
 
-/// Adds a multiple of m to x such that the lower half of x becomes zero, and stores carries in its
-/// place. Let m have l limbs, and R = 2^(64·l). x has 2l limbs. For the old x = L + H·R and the new
-/// x = L' + H'·R with L, L' < R: L + H·R + q·m = (H' + L')·R with some q < R. The sum H' + L' may be
-/// R or more.
+/// Adds a multiple of m to x such that the lower half of the sum is zero. Carries are stored in
+/// place of this half.
+///
+/// Let m have l limbs, and let R = 2^(64·l). x has 2l limbs. Let the old x be L + H·R, and the new
+/// x be L' + H'·R, with L, L' < R. Then L + H·R + q·m = (H' + L')·R for some q < R. The sum H' + L'
+/// may be R or more.
 ///
 /// `inverse` is −m^(−1) mod 2^(64·w) for w = min(l, [`INVERSE_LIMBS`]).
 ///
@@ -185,14 +194,17 @@ pub(crate) fn reduce(x: &mut [u64], m: &[u64], inverse: &[u64]) {
     assert_eq!(inverse.len(), m.len().min(INVERSE_LIMBS), "the inverse has the wrong length");
     #[cfg(target_arch = "x86_64")]
     if has_carry_chains() {
-        // SAFETY: the processor has BMI2 and ADX; the lengths have been checked.
+        // SAFETY: `has_carry_chains` is true, so the processor has BMI2 and ADX. The assertions
+        // check that m is not empty, that x has twice as many limbs, and that `inverse` has
+        // min(`m.len()`, `INVERSE_LIMBS`) limbs, with `INVERSE_LIMBS` = `BLOCK`.
         return unsafe { reduce_by_blocks(x, m, inverse) };
     }
     portable::reduce(x, m, inverse[0]);
 }
 
-/// Computes [`reduce`]: the lower half of x is cleared by blocks of at most [`BLOCK`] limbs. The
-/// lowest w limbs of a block are multiplied by the inverse modulo 2^(64·w).
+/// Computes [`reduce`] by blocks of at most [`BLOCK`] limbs of the lower half of x. The w limbs of
+/// a block are multiplied by the inverse modulo 2^(64·w). The product of the result and m is added
+/// to x.
 ///
 /// # Safety
 /// The processor has BMI2 and ADX. x has twice as many limbs as m, and m has at least one.
@@ -207,8 +219,9 @@ unsafe fn reduce_by_blocks(x: &mut [u64], m: &[u64], inverse: &[u64]) {
     for i in 0..blocks {
         let w = (l - from).div_ceil(blocks - i);
         let mut q = [0; BLOCK];
-        // SAFETY: from + w ≤ l, so limbs `from` to `from` + l − 1 of x exist, w limbs of `inverse`,
-        // and w limbs of q.
+        // SAFETY: the caller guarantees the instructions. As w ≤ BLOCK and from + w ≤ l, these
+        // limbs exist: `from` to `from` + l − 1 of the 2l limbs of x, w limbs of `inverse`, and w
+        // limbs of q.
         unsafe {
             let x = x.add(from);
             carry_chains::LOW[w - 1](q.as_mut_ptr(), x, inverse.as_ptr());

@@ -1,5 +1,5 @@
-//! Kernels for all processors. Compilers translate a product of two limbs, as `u128`, to one or two
-//! instructions: `mul` on x86-64, `mul` and `umulh` on AArch64.
+//! Kernels for all processors. Products of two limbs are written as `u128`. Compilers translate
+//! such a product to one or two instructions: `mul` on x86-64, `mul` and `umulh` on AArch64.
 
 /// Computes x ← x + a·y mod 2^(64·n), where x and a have n limbs. Returns the limb carried out.
 #[inline]
@@ -57,7 +57,8 @@ pub(super) fn mul(out: &mut [u64], a: &[u64], b: &[u64]) {
     let mut pairs = b.chunks_exact(2);
     for (i, pair) in pairs.by_ref().enumerate() {
         let &[y0, y1] = pair else { continue };
-        // The rows so far are below 2^(64·(a.len() + 2i)): the carries have no limbs to be added to.
+        // The sum of the rows so far is below 2^(64·(a.len() + 2i)), so the limbs that receive the
+        // carries are still 0.
         let (row, above) = out[2 * i..].split_at_mut(a.len());
         above[..2].copy_from_slice(&add_two_rows(row, a, [y0, y1]));
     }

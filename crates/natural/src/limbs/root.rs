@@ -34,7 +34,8 @@ pub fn sqrt(a: &[u64]) -> Vec<u64> {
     let a = trimmed(a);
     let mut root = vec![0; a.len() / 2 + 1];
     if let Some(top) = root.last_mut() {
-        // 2^(64·⌊n/2⌋ + 32) or 2^(64·⌊n/2⌋) for n limbs; 2^64 is a limb more.
+        // A power of two above the root: 2^(64·⌊n/2⌋ + 32) for odd n, and 2^(64·n/2) for even n,
+        // where n is the number of limbs of a.
         *top = if a.len() % 2 == 1 { 1 << 32 } else { 1 };
     }
     if a.is_empty() {

@@ -1,5 +1,6 @@
 //! Residues modulo an odd number m of l limbs in Montgomery form (Montgomery 1985, *Modular
-//! multiplication without trial division*): x is represented by x·R mod m, where R = 2^(64·l).
+//! multiplication without trial division*, Mathematics of Computation 44, 519–521). A residue x is
+//! represented by x·R mod m, where R = 2^(64·l).
 
 use super::window::Residues;
 use crate::division::Divider;
@@ -8,9 +9,9 @@ use crate::limbs::{add_assign, at_least, sub_assign, trimmed};
 use crate::product::{Products, mul_2, square_2};
 
 /// The smallest number of limbs for which a reduction by half products is faster than a reduction
-/// limb by limb. The half products are the low half of one product and the high half of another.
-/// Measured by `cargo test --release -p warpint-natural reduction_crossover -- --ignored
-/// --nocapture` on an AMD EPYC with AVX2.
+/// limb by limb. A reduction by half products computes the low half of one product and the high
+/// half of another. Measured by `cargo test --release -p warpint-natural reduction_crossover --
+/// --ignored --nocapture` on an AMD EPYC with AVX2.
 const PRODUCTS_FROM: usize = 256;
 
 /// The ring of integers modulo an odd number m of l limbs, with working memory. In this type,
@@ -153,7 +154,7 @@ impl Montgomery {
         };
         let wide = u128::from(x) * u128::from(y);
         let q = (wide as u64).wrapping_mul(inverse);
-        // The lower halves of both are equal.
+        // The lower halves of `wide` and q·m are equal.
         let product = (u128::from(q) * u128::from(m)) >> 64;
         let (rest, negative) = ((wide >> 64) as u64).overflowing_sub(product as u64);
         Some(if negative { rest.wrapping_add(m) } else { rest })
@@ -161,8 +162,8 @@ impl Montgomery {
 }
 
 impl Montgomery {
-    /// Returns wide/2^128 mod m for a modulus m of two limbs and `wide` < m·2^128. Requires that the
-    /// inverse is that of a reduction limb by limb.
+    /// Returns wide/2^128 mod m for a modulus m of two limbs and `wide` < m·2^128. `self.inverse`
+    /// must be −m^(−1), as for a reduction limb by limb.
     #[inline]
     fn reduce_2(&self, [t0, t1, t2, t3]: [u64; 4]) -> [u64; 2] {
         let (m, inverse) = (&self.m[..2], self.inverse[0]);
@@ -190,7 +191,7 @@ impl Montgomery {
         [t as u64, (t >> 64) as u64]
     }
 
-    /// Returns whether residues have two limbs, and are reduced limb by limb.
+    /// Returns whether residues have two limbs and are reduced limb by limb.
     #[inline]
     fn has_two_limbs(&self) -> bool {
         self.m.len() == 2 && self.products_from > 2
@@ -213,7 +214,7 @@ fn reduced_sum(x: &mut [u64], a: &mut [u64], b: &[u64], m: &[u64]) {
         let (t, b2) = t.overflowing_sub(u64::from(borrow));
         (*d, borrow) = (t, b1 | b2);
     }
-    // Without a branch, which could not be predicted.
+    // A mask instead of a branch, because the processor could not predict the branch.
     let mask = u64::from(carry || !borrow).wrapping_neg();
     for (x, &d) in x.iter_mut().zip(&*a) {
         *x ^= (*x ^ d) & mask;
@@ -265,10 +266,10 @@ fn negate(x: &mut [u64]) {
 }
 
 /// Computes x ← m^(−1) mod 2^(64·limbs), for odd m, by Newton's iteration x ← x·(2 − m·x). Each
-/// step doubles the number of correct bits (Hensel 1913).
+/// step doubles the number of correct bits.
 pub(super) fn inverse_of_odd(x: &mut Vec<u64>, m: &[u64], limbs: usize, products: &mut Products) {
     let low = m.first().copied().unwrap_or(1);
-    // Five bits are correct.
+    // Five bits are correct, and each step doubles their number.
     let mut word = low.wrapping_mul(3) ^ 2;
     for _ in 0..4 {
         word = word.wrapping_mul(2u64.wrapping_sub(low.wrapping_mul(word)));
@@ -279,7 +280,7 @@ pub(super) fn inverse_of_odd(x: &mut Vec<u64>, m: &[u64], limbs: usize, products
         let n = limbs.min(2 * x.len());
         let mut factor = vec![0; n];
         products.mul_low(&mut factor, &m[..n.min(m.len())], x);
-        // 2 − t.
+        // 2 − m·x.
         negate(&mut factor);
         add_assign(&mut factor, &[2]);
         let mut next = vec![0; n];

@@ -1,4 +1,4 @@
-//! Powers by sliding windows (Knuth 1997, *The Art of Computer Programming* 2, §4.6.3;
+//! Powers by sliding windows (Knuth 1997, *The Art of Computer Programming* 2, §4.6.3, which names
 //! Thurber 1973).
 
 use crate::limbs::trimmed;

@@ -1,4 +1,6 @@
-//! Karatsuba's method (Karatsuba and Ofman 1962): three products of halves instead of four.
+//! Karatsuba's method: three products of halves instead of four (Karatsuba and Ofman 1962,
+//! *Multiplication of many-digital numbers by automatic computers*, Doklady Akademii Nauk SSSR 145,
+//! 293–294).
 //!
 //! Let a = a0 + a1·X and b = b0 + b1·X, where X = 2^(64·h) and a0 and b0 have h limbs. Then
 //! a·b = a0·b0 + (a0·b0 + a1·b1 − (a0 − a1)(b0 − b1))·X + a1·b1·X². No memory is allocated.
@@ -14,8 +16,8 @@ use crate::limbs::{add_assign, compare, reversed_sub_assign, sub_assign};
 /// Factors of equal length m need s(m) = 2h + s(h) limbs, where h = ⌈m/2⌉. The number s(m) is at
 /// most 2m + 128. For unequal lengths, the longer factor is cut into pieces of the shorter length.
 /// The last piece may be shorter; its product is computed in the same way. Each level of this
-/// recursion needs twice its shorter length. Two levels at least halve this length, so 8m limbs are
-/// enough for all levels.
+/// recursion needs twice its shorter length. After two levels, this length is at most half of what
+/// it was, so 8m limbs are enough for all levels.
 pub(super) fn mul_scratch(m: usize) -> usize {
     10 * m + 128
 }
@@ -93,7 +95,7 @@ fn distance(size: &mut [u64], a: &[u64], b: &[u64]) -> bool {
 /// and (low + high + cross)·2^(64·h) otherwise. The contents of `cross` are overwritten.
 fn join(out: &mut [u64], cross: &mut [u64], h: usize, subtract: bool) {
     let (low, high) = out.split_at(2 * h);
-    // The middle term is in 0 .. 2^(128·h + 1): one bit more than `cross` has.
+    // The factor of 2^(64·h) is from 0 to 2^(128·h + 1) − 1: one bit more than `cross` has.
     let mut top = if subtract {
         // −1 for a borrow.
         u64::from(reversed_sub_assign(cross, low)).wrapping_neg()

@@ -3,10 +3,10 @@
 //! | file | method |
 //! |---|---|
 //! | `short` | products and squares of two limbs |
-//! | `schoolbook` | limb by limb: low and high parts; whole products are in `kernels` |
+//! | `schoolbook` | low and high parts, limb by limb; whole products are in `kernels` |
 //! | `karatsuba` | three products of halves instead of four |
 //! | `ntt` | long products, by transforms over 50-bit primes, on one thread or several |
-//! | `goldilocks` | products and sums of products of any length, by transforms mod 2^64 − 2^32 + 1, on several threads |
+//! | `goldilocks` | products and sums of products of any length, by transforms modulo 2^64 − 2^32 + 1, on one thread or several |
 //! | `multiplier` | the interface to products for half-gcds and long divisions |
 
 mod goldilocks;
@@ -33,11 +33,11 @@ const KARATSUBA_FROM: usize = 32;
 /// than by the schoolbook method. A schoolbook square needs half of the limb products of a
 /// schoolbook product.
 const KARATSUBA_SQUARE_FROM: usize = 60;
-/// The smallest number of limbs of the shorter factor for which the fastest way to the low or high
-/// half of a product is to compute the whole product.
+/// The smallest number of limbs of the shorter factor for which the low or high half of a product
+/// is computed faster by way of the whole product than by the schoolbook method.
 const HALF_FROM: usize = 152;
-/// The smallest number of limbs of a number for which the fastest way to the low or high half of
-/// its square is to compute the whole square.
+/// The smallest number of limbs of a number for which the low or high half of its square is
+/// computed faster by way of the whole square than by the schoolbook method.
 const HALF_SQUARE_FROM: usize = 192;
 /// The smallest number of limbs of the shorter factor for which a product by transforms is faster
 /// than by Karatsuba's method.
@@ -47,7 +47,10 @@ const NTT_FROM: usize = 400;
 const NTT_SQUARE_FROM: usize = 480;
 
 /// Multiplies numbers in little-endian limbs of 64 bits, and reuses its working memory from one
-/// product to the next.
+/// product to the next. All work runs on the caller's thread.
+///
+/// The cost of a product of two numbers of n limbs is O(n²) by the schoolbook method, O(n^1.59) by
+/// Karatsuba's method, and O(n·log n) by transforms.
 #[derive(Debug, Default)]
 pub struct Products {
     scratch: Vec<u64>,
@@ -101,7 +104,8 @@ impl Products {
         }
     }
 
-    /// Computes [`Self::square`] for a of more than one limb. It is not inlined, as `mul_more`.
+    /// Computes [`Self::square`] for a of more than one limb. It is not inlined, for the same
+    /// reason as `mul_more`.
     #[inline(never)]
     fn square_more(&mut self, out: &mut [u64], a: &[u64]) {
         if let (&[a0, a1], [_, _, _, _]) = (a, &*out) {
@@ -141,7 +145,8 @@ impl Products {
         }
     }
 
-    /// Computes out ← ⌊a·b/2^(64·from)⌋, where `out` has exactly `a.len() + b.len() − from` limbs.
+    /// Computes out ← ⌊a·b/2^(64·from)⌋, where `from` is at most `a.len() + b.len()`, and `out` has
+    /// exactly `a.len() + b.len() − from` limbs.
     pub fn mul_high(&mut self, out: &mut [u64], a: &[u64], b: &[u64], from: usize) {
         let short = a.len().min(b.len()) < HALF_FROM;
         if !(short && schoolbook::mul_high(out, a, b, from, &mut self.whole)) {
@@ -149,7 +154,8 @@ impl Products {
         }
     }
 
-    /// Computes out ← ⌊a²/2^(64·from)⌋, where `out` has exactly 2·`a.len()` − `from` limbs.
+    /// Computes out ← ⌊a²/2^(64·from)⌋, where `from` is at most 2·`a.len()`, and `out` has exactly
+    /// 2·`a.len()` − `from` limbs.
     pub fn square_high(&mut self, out: &mut [u64], a: &[u64], from: usize) {
         let short = a.len() < HALF_SQUARE_FROM;
         if !(short && schoolbook::square_high(out, a, from, &mut self.whole)) {
@@ -194,7 +200,7 @@ mod tests {
     use super::*;
     use crate::limbs;
 
-    /// Lengths in limbs on both sides of every crossover between methods, and some others.
+    /// Returns lengths in limbs on both sides of every crossover between methods, and some others.
     fn lengths() -> impl Iterator<Item = usize> {
         let crossovers = [
             KARATSUBA_FROM,
@@ -208,8 +214,8 @@ mod tests {
         (1..=40).chain(around).chain([100, 200])
     }
 
-    /// Positions from which the high part of a product with factors of `n` limbs is tested: all of
-    /// them for short factors.
+    /// Returns positions from which the high part of a product with factors of `n` limbs is tested.
+    /// These are all positions up to `n` if `n` is below 250.
     fn positions(n: usize) -> impl Iterator<Item = usize> {
         let step = if n < 250 { 1 } else { 37 };
         (0..n).step_by(step).chain([n])
@@ -300,7 +306,7 @@ mod tests {
         let mut products = Products::default();
         let any_length = goldilocks::TransformMultiplier::without_primes(1);
         println!(
-            "us: limbs, products: school, Karatsuba, NTT, low, high; squares alike; Goldilocks"
+            "us: limbs; products: school, Karatsuba, NTT, low, high; squares: the same; Goldilocks"
         );
         let lengths = (12..=80).step_by(4).chain((96..=256).step_by(16));
         for n in lengths.chain([320, 384, 448, 512, 640, 768, 1024, 2048, 4096]) {
@@ -309,7 +315,7 @@ mod tests {
             let b: Vec<u64> = a.iter().map(|x| x.rotate_left(31)).collect();
             let mut out = vec![0; 2 * n];
             let mut scratch = vec![0; karatsuba::mul_scratch(n)];
-            // At least one level of Karatsuba's method, the usual method below it.
+            // At least one level of Karatsuba's method. Below it, the usual crossover applies.
             let (from, square_from) = (KARATSUBA_FROM.min(n), KARATSUBA_SQUARE_FROM.min(n));
             let mul = [
                 time(|| kernels::mul(&mut out, &a, &b)),

@@ -9,8 +9,8 @@ pub type Matrix2<'a> = [[&'a [u64]; 2]; 2];
 /// A method to multiply natural numbers of any lengths.
 ///
 /// Operands may have leading zero limbs. All methods except [`Multiplier::mul`] have default
-/// implementations by separate products. A multiplier by transforms overrides them, because it
-/// computes sums of products with fewer transforms.
+/// implementations by separate products. A multiplier by transforms overrides `mul_matrices` and
+/// `mul_adjugate`, because sums of products need fewer transforms than separate products.
 pub trait Multiplier {
     /// Returns a·b in `a.len() + b.len()` limbs.
     fn mul(&self, a: &[u64], b: &[u64]) -> Vec<u64>;
@@ -21,6 +21,7 @@ pub trait Multiplier {
     }
 
     /// Returns the matrix product m·n, by rows. Entries of the result may have leading zero limbs.
+    /// By default, this costs eight products.
     fn mul_matrices(&self, m: Matrix2, n: Matrix2) -> [[Vec<u64>; 2]; 2] {
         let pairs = [0, 1].map(|i| [0, 1].map(|j| [0, 1].map(|k| [m[i][k], n[k][j]])));
         let mut products = self.products(pairs.as_flattened().as_flattened()).into_iter();
@@ -36,7 +37,7 @@ pub trait Multiplier {
 
     /// Returns adj(m)·x = (m11·x0 − m01·x1, m00·x1 − m10·x0), where m_ij is entry j of row i of m,
     /// both counted from 0. Both results are in two's complement; the top bit of the top limb is
-    /// the sign.
+    /// the sign. By default, this costs four products.
     fn mul_adjugate(&self, m: Matrix2, x: [&[u64]; 2]) -> [Vec<u64>; 2] {
         let pairs = [[m[1][1], x[0]], [m[0][1], x[1]], [m[0][0], x[1]], [m[1][0], x[0]]];
         let mut products = self.products(&pairs).into_iter();
@@ -62,7 +63,7 @@ impl Multiplier for Schoolbook {
 }
 
 /// A multiplier by the methods of [`Products`], on the caller's thread. It allocates working memory
-/// for each product.
+/// for each product. If both factors are the same slice, it computes a square.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct FastProducts;
 

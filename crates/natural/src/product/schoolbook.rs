@@ -11,8 +11,8 @@
 //!
 //! Let s be the sum of the columns used, in units of B^K. Let g = s mod B² be its two lowest limbs.
 //! If g + m·B < B², the omitted columns carry nothing into limb 2 of s, and ⌊s/B²⌋ is the result.
-//! Otherwise the whole product is computed. For random factors, the probability of this is about
-//! m/2^64.
+//! Otherwise the whole product is computed. For random factors, this happens with a probability of
+//! about m/2^64.
 
 use crate::kernels::{add_row, double_and_add_squares};
 
@@ -59,7 +59,7 @@ pub(super) fn mul_high(
     columns.clear();
     columns.resize(a.len() + b.len() - lowest, 0);
     for (i, &y) in b.iter().enumerate() {
-        // Column i + j for j from `skipped` on.
+        // This row has the products a_j·b_i that belong to columns i + j ≥ `lowest`.
         let skipped = lowest.saturating_sub(i);
         let Some(a) = a.get(skipped..) else { continue };
         let row = &mut columns[i + skipped - lowest..];
@@ -72,7 +72,7 @@ pub(super) fn mul_high(
 /// Returns `false`, without changing `out`, if `from` < 2, or if a carry from the omitted columns
 /// could change the result.
 pub(super) fn square_high(out: &mut [u64], a: &[u64], from: usize, columns: &mut Vec<u64>) -> bool {
-    // Doubling starts at an even column, so one lower if necessary.
+    // Doubling starts at an even column. So if `from` is odd, one more column is computed.
     let Some(lowest) = from.checked_sub(2).map(|k| k & !1) else { return false };
     columns.clear();
     columns.resize(2 * a.len() - lowest, 0);

@@ -1,5 +1,5 @@
-//! Products of two numbers of two limbs, and squares of numbers of two limbs. For these, a call of a
-//! kernel takes as long as the computation.
+//! Products of two numbers of two limbs, and squares of numbers of two limbs. For numbers of this
+//! length, a call of a kernel takes as long as the computation.
 //!
 //! Numbers of two limbs are `u128`, x = x_0 + x_1·2^64.
 

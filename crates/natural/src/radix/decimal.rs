@@ -1,9 +1,10 @@
-//! Conversion to and from decimal digits by halves: x = high·10^(19·2^k) + low.
+//! Conversion to and from decimal digits. Long numbers are split into two parts: x =
+//! high·10^(19·2^k) + low.
 //!
 //! Short numbers are divided or multiplied by 10^19, one group of 19 digits at a time. The cost is
 //! O(n²) for n limbs. A longer number is split as above, with the largest k for which it has more
-//! than 19·2^k digits. The cost is O(M(n)·log² n) to write and O(M(n)·log n) to read, where M(n) is
-//! the cost of a product of n limbs.
+//! than 19·2^k digits, and its parts are split in the same way. The cost is O(M(n)·log² n) to write
+//! and O(M(n)·log n) to read, where M(n) is the cost of a product of n limbs.
 
 use crate::division::{OneLimb, div_rem_by};
 use crate::limbs::{add_assign, trim, trimmed};
@@ -46,8 +47,8 @@ impl Powers {
 }
 
 /// Parses ASCII digits `0` to `9`, the highest first, and returns the number, which may have
-/// leading zero limbs. Other characters must not occur; this is not checked. Long numbers are split
-/// into parts, which are processed in parallel in rayon's current pool.
+/// leading zero limbs. Other characters give a wrong result or, in debug builds, a panic. Long
+/// numbers are split into parts, which are processed in parallel in rayon's current pool.
 ///
 /// If `powers` was computed for numbers of fewer digits, the result is the same, but the conversion
 /// takes longer than with powers for all digits.
@@ -65,7 +66,7 @@ pub fn parse(digits: &[u8], powers: &Powers) -> Vec<u64> {
 #[must_use]
 pub fn format(number: &[u64], powers: &Powers) -> String {
     let number = trimmed(number).to_vec();
-    // 64 bits are less than 20 digits.
+    // A limb has at most 20 digits.
     let groups = (20 * number.len()).div_ceil(GROUP).max(1);
     let mut digits = vec![b'0'; GROUP * groups];
     write_halves(number, &mut digits, powers);
@@ -88,7 +89,7 @@ fn read_halves(digits: &[u8], powers: &Powers) -> Vec<u64> {
     let mut number = FastProducts.mul(&high, &powers.0[k]);
     let low = trimmed(&low);
     number.resize(number.len().max(low.len()), 0);
-    // low < 10^(19·2^k): nothing is carried out.
+    // As low < 10^(19·2^k), no carry leaves `number`.
     add_assign(&mut number, low);
     number
 }

@@ -2,8 +2,8 @@
 
 const DIGITS: &[u8; 16] = b"0123456789abcdef";
 
-/// Parses hexadecimal ASCII digits, lower-case or upper-case, the highest first. Iterates over the
-/// number's words of 32 bits, the lowest first. Other characters count as 0.
+/// Parses hexadecimal ASCII digits, lower-case or upper-case, the highest first. Returns an
+/// iterator over the number's words of 32 bits, the lowest first. Other characters count as 0.
 pub fn words(digits: &[u8]) -> impl Iterator<Item = u32> {
     let digit = |&c: &u8| char::from(c).to_digit(16).unwrap_or(0);
     digits
@@ -19,13 +19,13 @@ pub fn of_words(words: impl DoubleEndedIterator<Item = u32>) -> String {
     for word in words.rev().skip_while(|&word| word == 0) {
         text.extend([28, 24, 20, 16, 12, 8, 4, 0].map(|j| DIGITS[(word >> j & 15) as usize]));
     }
-    // At most seven, all of the highest word.
+    // There are at most seven leading zeros, all from the highest word.
     let zeros = text.iter().take_while(|&&digit| digit == b'0').count();
     text.drain(..zeros);
     if text.is_empty() {
         text.push(b'0');
     }
-    // All of it is ASCII.
+    // All bytes are ASCII, so the conversion succeeds.
     String::from_utf8(text).unwrap_or_default()
 }
 

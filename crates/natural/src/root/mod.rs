@@ -2,9 +2,9 @@
 //!
 //! The root ⌊a^(1/k)⌋ is computed by steps x ← f(x) with f(x) = ⌊((k − 1)·x + ⌊a/x^(k−1)⌋)/k⌋. By
 //! the inequality of the arithmetic and the geometric mean, f(x) ≥ ⌊a^(1/k)⌋ for every x > 0, and
-//! f(x) < x for x > ⌊a^(1/k)⌋. So a first step from any x, followed by steps as long as x
-//! decreases, ends at the root. The initial estimate has about 24 correct bits, and each step
-//! doubles their number.
+//! f(x) < x for x > ⌊a^(1/k)⌋. So one step from any x > 0, and further steps as long as x
+//! decreases, lead to the root. For a of up to 2^22 bits, the initial estimate has about 30 correct
+//! bits. Each step doubles their number.
 
 mod square_root;
 
@@ -32,6 +32,9 @@ pub struct Root {
 impl Root {
     /// Computes root ← ⌊a^(1/k)⌋. `root` must be long enough for the result; limbs above the result
     /// are set to 0.
+    ///
+    /// # Panics
+    /// Panics if the result does not fit in `root`.
     ///
     /// Cost O(M(n)·log n) for n limbs, where M(n) is the cost of a product and a division of n
     /// limbs.
@@ -61,10 +64,11 @@ impl Root {
     fn estimate(&mut self, a: &[u64], k: u64) {
         let below = a.iter().rev().nth(1).map_or(0.0, |&limb| limb as f64);
         let leading = a.last().map_or(0.0, |&limb| limb as f64) + below * 0.5f64.powi(64);
-        // Below 2^21, with an error below 2^(−31).
+        // For a of up to 2^22 bits, `log` is at most 2^21, and its error is below 2^(−31). For
+        // longer a the estimate is less accurate, so more steps are needed.
         let log = (leading.log2() + 64.0 * (a.len() - 1) as f64) / k as f64;
         let (whole, part) = (log.floor(), log - log.floor());
-        // 2^whole·2^part rounded up, with 52 bits after the point.
+        // 2^part, as a multiple of 2^(−52).
         let mantissa = (part.exp2() * 2.0f64.powi(52)) as u64;
         let whole = whole as u64;
         self.x.clear();

@@ -1,10 +1,11 @@
-//! Square roots with remainder (Zimmermann 1999, *Karatsuba Square Root*).
+//! Square roots with remainder (Zimmermann 1999, *Karatsuba Square Root*, INRIA, research report
+//! RR-3805).
 //!
 //! Let b = 2^(64·l) and a = a'·b² + a1·b + a0 with a0, a1 < b. The top two bits of a must not both
-//! be 0. The recursion yields a' = s'² + r', and a division yields r'·b + a1 = 2s'·q + u. Then
-//! (s'·b + q)² = a − (u·b + a0 − q²). The root is s'·b + q, or s'·b + q − 1 if u·b + a0 < q². q can
-//! be b only if r' = 2s'. In this case, a is just below ((s' + 1)·b)², and the root is
-//! s'·b + b − 1.
+//! be 0. The recursion yields s' and r' with a' = s'² + r'. A division yields q and u with r'·b +
+//! a1 = 2s'·q + u. Then (s'·b + q)² = a − (u·b + a0 − q²). The root is s'·b + q, or s'·b + q − 1 if
+//! u·b + a0 < q². q can be b only if r' = 2s'. In this case, a is just below ((s' + 1)·b)², and the
+//! root is s'·b + b − 1.
 
 use crate::division::Divider;
 use crate::limbs::{
@@ -24,6 +25,9 @@ impl SquareRoot {
     /// Computes root ← s = ⌊√a⌋ and rem ← a − s², which is at most 2s. For a of n limbs, `root`
     /// must have at least ⌈n/2⌉ limbs, and `rem` at least ⌈n/2⌉ + 1. Limbs above the results are
     /// set to 0.
+    ///
+    /// # Panics
+    /// Panics if a result does not fit.
     ///
     /// Cost O(M(n)) for n limbs, where M(n) is the cost of a product and a division of n limbs.
     pub fn sqrt_rem(&mut self, root: &mut [u64], rem: &mut [u64], a: &[u64]) {
@@ -72,8 +76,8 @@ struct Parts {
 
 impl Parts {
     /// Computes s ← ⌊√a⌋, where s has k ≥ 1 limbs and a has 2k limbs. The top two bits of a must
-    /// not both be 0. The lowest k limbs of a become (a − s²) mod 2^(64·k); the other limbs are
-    /// undefined afterwards. Returns true if a − s² ≥ 2^(64·k).
+    /// not both be 0. The lowest k limbs of a become (a − s²) mod 2^(64·k); the other limbs have no
+    /// meaning afterwards. Returns true if a − s² ≥ 2^(64·k).
     fn sqrt_rem(&mut self, s: &mut [u64], a: &mut [u64]) -> bool {
         let k = s.len();
         if let ([s], [low, high]) = (&mut *s, &mut *a) {
@@ -88,8 +92,8 @@ impl Parts {
         let more = self.sqrt_rem(&mut s[l..], &mut a[2 * l..]);
         let (low, high) = s.split_at_mut(l);
 
-        // r'·b + a1 of k limbs, plus 2^(64·k) if the recursion returned true; in that case subtract
-        // s'·b.
+        // `dividend` is r'·b + a1, without 2^(64·k) if the recursion returned true. In that case,
+        // subtract s'·b.
         let dividend = &mut a[l..l + k];
         if more {
             sub_assign(&mut dividend[l..], high);

@@ -1,11 +1,11 @@
 //! Products of a number a and a block b of w ≤ 8 limbs.
 //!
-//! A kernel processes one limb of a after the other. The block is multiplied by the limb, and the
-//! product is added to w accumulators c_0 … c_(w−1) in registers. The lowest limb of the sum is
-//! final and goes to memory. The other limbs move down by one accumulator. So a product of two
-//! limbs needs three instructions, and no access to memory except for a limb of b.
+//! A kernel processes one limb of a after the other. It multiplies the block by the limb, and adds
+//! the product to w accumulators c_0 … c_(w−1) in registers. The lowest limb of the sum is final
+//! and is stored. The other limbs move down by one accumulator. So a product of two limbs needs
+//! three instructions, and its only access to memory is to a limb of b.
 //!
-//! One step for column j > 0, where h_j is the upper limb of a_i·b_j:
+//! The step for column j > 0 is as follows, where h_j is the upper limb of a_i·b_j:
 //!
 //! c_(j−1) ← lower limb of a_i·b_j + c_j + h_(j−1).
 //!
@@ -24,8 +24,8 @@
 //! | `rdi`, `rsi` | addresses in the result and in a |
 //! | the register `i` | the index of the limb of a |
 //!
-//! For blocks of 7 and 8 limbs, `rbx` and `rbp` are needed too. The compiler does not accept them
-//! as operands, so these kernels save and restore them.
+//! Blocks of 7 and 8 limbs also need `rbp`, and blocks of 8 limbs `rbx`. The compiler does not
+//! accept these two registers as operands, so the kernels save and restore them.
 
 use core::arch::asm;
 
@@ -36,7 +36,7 @@ pub(in super::super) const BLOCK: usize = 8;
 pub(in super::super) type Mul = unsafe fn(out: *mut u64, a: *const u64, n: usize, b: *const u64);
 
 /// Computes out + 2^(64·n)·top ← out + a·b, where a and `out` have n ≥ 1 limbs, and b and `top`
-/// have w limbs. `top` may overlap `out`: it is written at the end.
+/// have w limbs. `top` may overlap `out`, because it is written at the end.
 pub(in super::super) type Add =
     unsafe fn(out: *mut u64, a: *const u64, n: usize, b: *const u64, top: *mut u64);
 
@@ -45,16 +45,23 @@ pub(in super::super) type Low = unsafe fn(out: *mut u64, a: *const u64, b: *cons
 
 /// Computes the products a_i·a_j of different limbs of a that belong to the block of its w lowest
 /// limbs: s = Σ a_i·a_j·2^(64·(i+j)) for j < w and j < i < n, where a has n ≥ w limbs. Limbs 1 to
-/// n + w − 1 of `out` become limbs 1 to n + w − 1 of s; in the kernels that add, of `out` + s, where
-/// limbs n to n + w − 1 of `out` are taken to be zero. Limb 0 of s is zero.
+/// n + w − 1 of `out` become limbs 1 to n + w − 1 of s. In the kernels that add, they become those
+/// of `out` + s, where limbs n to n + w − 1 of the old `out` count as zero. Limb 0 of s is zero, and
+/// limb 0 of `out` does not change.
 pub(in super::super) type OffDiagonal = unsafe fn(out: *mut u64, a: *const u64, n: usize);
 
 /// Computes out ← a², where a has w limbs and `out` has 2w limbs, which may not overlap a.
 pub(in super::super) type Square = unsafe fn(out: *mut u64, a: *const u64);
 
-/// Defines the kernels for blocks of w limbs in a module. `odd` and `i` are registers; `rows` and
-/// `result` are the addresses of limb number `i` − n of a and of the result. `save` and `restore`
-/// keep registers that must not change; the other registers are listed.
+/// Defines the kernels for blocks of w limbs in a module. `odd` and `i` are registers.
+///
+/// In the kernels `mul` and `add`, the register `i` counts from −n to −1, and `rows` and `result`
+/// are the addresses of limb `i` + n of a and of the result. In the kernels `off_diagonal`, it
+/// counts from w to n − 1, and `square_rows` and `result` are the addresses of limb `i` of a and of
+/// the result. `upper` is the address of the upper half of a square.
+///
+/// `save` and `restore` are the code that preserves `rbx` and `rbp`. The list has all other
+/// registers that change.
 macro_rules! kernels {
     (
         $name:ident, $w:tt, $first_close:ident, odd: $odd:literal, i: $i:literal,
@@ -67,8 +74,9 @@ macro_rules! kernels {
 
             /// See [`Mul`].
             pub(super) unsafe fn mul(out: *mut u64, a: *const u64, n: usize, b: *const u64) {
-                // SAFETY: the caller guarantees that the addresses are valid for the lengths in
-                // the description of the type. Registers that change are declared or restored.
+                // SAFETY: the caller guarantees the instructions, and addresses that are valid for
+                // the lengths in the description of the type. Registers that change are declared or
+                // restored.
                 unsafe {
                     asm!(
                         $save,
@@ -101,7 +109,7 @@ macro_rules! kernels {
                 b: *const u64,
                 top: *mut u64,
             ) {
-                // SAFETY: as for `mul`. The stack is balanced.
+                // SAFETY: as for `mul`. Every push has its pop.
                 unsafe {
                     asm!(
                         $save,
@@ -194,8 +202,11 @@ macro_rules! square_in_registers {
     ($($arguments:tt)*) => {
         /// See [`Square`].
         pub(super) unsafe fn square(out: *mut u64, a: *const u64) {
-            // SAFETY: the caller guarantees that the addresses are valid. `mov` and `mulx` keep the flags:
-            // the overflow flag is the carry of the doubled limbs, the carry flag that of the squares.
+            // SAFETY: the caller guarantees the instructions, and that the addresses are valid for
+            // 3 and 6 limbs. Registers that change are declared.
+            //
+            // `mov` and `mulx` keep the flags. The overflow flag is the carry of the doubled limbs,
+            // and the carry flag that of the squares.
             unsafe {
                 asm!(
                     "mov rdx, [rcx]",
@@ -373,9 +384,14 @@ pub(in super::super) const OFF_DIAGONAL_ADD: [OffDiagonal; BLOCK] = [
 
 /// Computes out ← 2·out + Σ a_i²·2^(128·i), where a has n ≥ 1 limbs and `out` has 2n limbs. The
 /// result must be below 2^(128·n).
+///
+/// # Safety
+/// The processor has BMI2 and ADX. The addresses are valid for 2n and n limbs, which do not
+/// overlap.
 pub(in super::super) unsafe fn double_and_add_squares(out: *mut u64, a: *const u64, n: usize) {
-    // SAFETY: the caller guarantees that the addresses are valid. The carry flag is the carry of
-    // the doubled limbs, the overflow flag that of the squares; `lea` and `jrcxz` keep both.
+    // SAFETY: the caller guarantees the instructions, and that the addresses are valid. Registers
+    // that change are declared. The carry flag is the carry of the doubled limbs, and the overflow
+    // flag that of the squares. `lea` and `jrcxz` keep both.
     unsafe {
         asm!(
             "xor eax, eax",

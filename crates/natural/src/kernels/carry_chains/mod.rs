@@ -2,20 +2,19 @@
 //!
 //! The instruction `mulx` multiplies without changing the flags. `adcx` adds with the carry flag
 //! only, and `adox` with the overflow flag only. So the lower and the upper limbs of a row of
-//! products are added in two carry chains that run side by side, at about 1.2 cycles per product of
-//! two limbs on processors of the years 2020 to 2025. Compilers do not generate these
-//! instructions, so the kernels are written in assembly language.
+//! products are added in two carry chains that run side by side. Compilers do not generate `adcx`
+//! and `adox`, so the kernels are written in assembly language.
 //!
 //! All functions of this module require that the processor has BMI2 and ADX: see
 //! [`warpint_arith::simd::Cpu::carry_chains`].
 //!
 //! | file | kernels |
 //! |---|---|
-//! | `text` | the texts of which all kernels consist |
+//! | `text` | macros that return the assembly code of which all kernels consist |
 //! | `blocks` | products of a number and a block of 1 to 8 limbs |
 //! | `rows` | products of a number and one limb |
 
-// Instructions stand side by side, or one per line.
+// The layout of the macros shows the order of the instructions.
 #[macro_use]
 #[rustfmt::skip]
 mod text;

@@ -1,11 +1,12 @@
 //! Products of a number a and one limb y.
 //!
-//! Eight limbs are processed per iteration. The sum of the lower and the upper limbs of the products
-//! uses the carry flag, which `dec` keeps. The sum with the old limbs of the result uses the
-//! overflow flag, which is added to the last upper limb at the end of an iteration. This limb is at
-//! most 2^64 − 2, so there is no carry. Afterwards `dec` clears the overflow flag.
+//! Eight limbs are processed per iteration. One carry chain adds the lower and the upper limbs of
+//! the products. Its carry is in the carry flag, which `dec` does not change. The other chain adds
+//! the old limbs of the result. Its carry is in the overflow flag. At the end of an iteration, this
+//! carry is added to the last upper limb, which is at most 2^64 − 2, so this sum has no carry.
+//! Afterwards `dec` clears the overflow flag.
 //!
-//! If n is not a multiple of 8, the first iteration begins in the middle.
+//! If n is not a multiple of 8, the first iteration begins after its first −n mod 8 limbs.
 //!
 //! | register | contents |
 //! |---|---|
@@ -21,13 +22,17 @@ macro_rules! row {
         $(#[$doc])*
         ///
         /// # Safety
-        /// The processor has BMI2 and ADX. The addresses are valid for n ≥ 1 limbs each.
+        /// The processor has BMI2 and ADX. n ≥ 1. x is valid for writing n limbs, and for reading
+        /// them unless it is only an output. a is valid for reading n limbs.
         pub(in super::super) unsafe fn $name(x: *mut u64, a: *const u64, n: usize, y: u64) -> u64 {
             // The first iteration begins at this position.
             let from = n.wrapping_neg() % 8;
             let carry: u64;
-            // SAFETY: the caller guarantees that the addresses are valid for n limbs; `from` limbs
-            // below them are addressed by the text, but not read or written.
+            // SAFETY: the caller guarantees the instructions, and that x and a are valid for n
+            // limbs. The registers `rdi` and `rsi` begin `from` limbs below x and a. As the first
+            // iteration begins at limb `from`, only limbs of x and a are read or written. The jump
+            // table has an entry for each value of `from`. The code uses no stack, and all changed
+            // registers are declared.
             unsafe {
                 asm!(
                     "lea r11, [rip + 4f]",

@@ -1,5 +1,6 @@
-//! The texts of the steps and rows of which the kernels of `blocks` and `rows` consist. See there
-//! for the registers and the methods.
+//! Macros that return the assembly code (the *text*) of the steps and rows of which the kernels in
+//! `blocks` and `rows` consist. Those files describe the registers and the methods. There, c_j are
+//! the accumulators, and h_j is the upper limb of the product with limb j of the block.
 
 /// Returns the text of the step for a column j > 0. `hi` receives h_j, `below` is the accumulator
 /// c_(j−1), `this` is c_j, and `carried` contains h_(j−1).
@@ -40,7 +41,8 @@ macro_rules! columns {
 }
 
 /// Returns the text of the step for a column j > 0 of the first row. No accumulator has a value
-/// yet, so there is one carry chain only; `add` is `add` for its first step, then `adc`.
+/// yet, so there is only one carry chain. The argument `add` is the instruction `add` in the first
+/// step, and `adc` in all others.
 macro_rules! first_column {
     ($add:literal, $hi:literal, $below:literal, $carried:literal, $at:literal) => {
         concat!(
@@ -74,8 +76,8 @@ macro_rules! first_columns {
     };
 }
 
-/// Passes the registers of the last accumulator c_(w−1), of its lower half, and of h_(w−1) to the
-/// macro `then`.
+/// Calls the macro `then` with three registers: those of the last accumulator c_(w−1), of its lower
+/// 32 bits, and of h_(w−1).
 macro_rules! last {
     (1, $odd:literal, $then:ident) => { $then!("r8", "r8d", "rax") };
     (2, $odd:literal, $then:ident) => { $then!("r9", "r9d", $odd) };
@@ -137,7 +139,8 @@ macro_rules! row {
     };
 }
 
-/// Returns the text of a row like [`row`], with the old limb at the address `out` added to the sum.
+/// Returns the text of a row as [`row`] does, and adds the old limb at the address `out` to the
+/// sum.
 macro_rules! add_row {
     ($w:tt, $odd:literal, $limb:literal, $out:literal) => {
         concat!(
@@ -163,7 +166,8 @@ macro_rules! first_row {
     };
 }
 
-/// Returns the text of a row of w columns of a triangle, without the upper limb of its last column.
+/// Returns the text of a row of w columns of a low product, without the upper limb of its last
+/// column.
 macro_rules! cut_row {
     ($w:tt, $odd:literal, $limb:literal, $out:literal) => {
         concat!(
@@ -199,7 +203,7 @@ macro_rules! zero {
 }
 
 /// Returns the text of rows 1 to w − 1 of the triangle of products of different limbs of a block.
-/// Row r has r columns. `row` is the kind of row.
+/// Row r has r columns. The argument `row` is the macro of the rows: `row` or `add_row`.
 macro_rules! triangle {
     (1, $odd:literal, $row:ident) => { "" };
     (2, $odd:literal, $row:ident) => { $row!(1, $odd, "rcx + 8", "rdi + 8") };
@@ -223,8 +227,9 @@ macro_rules! triangle {
     };
 }
 
-/// Returns the text that adds 2·x, where x are two limbs of the result, and the square of a limb of
-/// the block: `at` is the address of the limb, `low` and `high` are those of the two limbs.
+/// Returns the text that computes x ← 2·x + y², where x are two adjacent limbs of the result, and y
+/// is a limb of the block. The addresses are `at` for y, and `low` and `high` for the two limbs of
+/// x. The carry flag is the carry of the doubled limbs, and the overflow flag that of the squares.
 macro_rules! double {
     ($at:literal, $low:literal, $high:literal) => {
         concat!(
@@ -242,7 +247,7 @@ macro_rules! double {
     };
 }
 
-/// Returns the text of [`double`] for all limbs of a block. Both carries must be clear.
+/// Returns the text of [`double`] for all limbs of a block. Both flags must be clear before.
 macro_rules! doubles {
     (1) => { double!("rcx", "rdi", "rdi + 8") };
     (2) => { concat!(doubles!(1), double!("rcx + 8", "rdi + 16", "rdi + 24")) };
@@ -312,8 +317,8 @@ macro_rules! cut_rows {
     };
 }
 
-/// Returns the text for one limb: `hi` receives the upper limb of the product, `carried` contains
-/// the upper limb of the product before.
+/// Returns the text for one limb of a row x ← a·y. The register `hi` receives the upper limb of the
+/// product, and `carried` contains the upper limb of the product before.
 macro_rules! mul_limb {
     ($hi:literal, $carried:literal, $at:literal) => {
         concat!(
@@ -324,7 +329,7 @@ macro_rules! mul_limb {
     };
 }
 
-/// Returns the text for one limb, like [`mul_limb`], with the old limb of x added.
+/// Returns the text for one limb of a row x ← x + a·y: [`mul_limb`] with the old limb of x added.
 macro_rules! add_limb {
     ($hi:literal, $carried:literal, $at:literal) => {
         concat!(
@@ -336,8 +341,8 @@ macro_rules! add_limb {
     };
 }
 
-/// Returns the text for one limb, like [`add_limb`], with the complement of x in place of x. As
-/// x − p = ¬(¬x + p), this subtracts the product.
+/// Returns the text for one limb of a row x ← x − a·y: [`add_limb`] on the complement of x. As x −
+/// p = ¬(¬x + p), this subtracts the product.
 macro_rules! sub_limb {
     ($hi:literal, $carried:literal, $at:literal) => {
         concat!(

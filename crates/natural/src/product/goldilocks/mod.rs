@@ -1,10 +1,12 @@
-//! Products and sums of products of any length by exact convolutions, on several threads.
+//! Products and sums of products of any length by exact convolutions, on one thread or several.
 //!
 //! Both factors are split into digits of b bits, which are the coefficients of two polynomials. Let
-//! q = 2^64 − 2^32 + 1. b is so small that each coefficient of the product polynomial is determined
-//! by its residue mod q. The polynomials are multiplied by transforms over the field of q elements
-//! (Schönhage and Strassen 1971; for this field, Hérault 2025, §2). A transform has 2^k, 3·2^k or
-//! 5·2^k points, at least the number of digits of the product. There is no rounding.
+//! q = 2^64 − 2^32 + 1. The size b is chosen such that the residue mod q of each coefficient of the
+//! product polynomial determines the coefficient. The polynomials are multiplied by transforms over
+//! the field of q elements (Schönhage and Strassen 1971, *Schnelle Multiplikation großer Zahlen*,
+//! Computing 7, 281–292; for this field, Hérault 2025, *A Practical Introduction to LucasNTT*, §2).
+//! A transform has 2^k, 3·2^k or 5·2^k points, at least as many as the product has digits. Nothing
+//! is rounded.
 
 mod coefficients;
 
@@ -42,24 +44,35 @@ const TOGETHER_FROM: usize = 1 << 14;
 const WITHIN_FROM: usize = 1 << 15;
 
 /// The largest number of points of a transform. It is enough for products of up to 1.2·10^9 bits.
-/// If a product is longer, its factors are split.
+/// If a product is longer, its longer factor is halved.
 const MOST_POINTS: usize = 1 << 26;
 
-/// A multiplier by transforms for factors of any length, on several threads.
+/// A multiplier by transforms for factors of any length, on one thread or several.
 ///
-/// Transforms over 50-bit primes compute products of at most 2^26 limbs if the CPU has fused
-/// multiply-adds, which make them fast. Products of at least 2^14 limbs are computed one after the
-/// other on all threads, unless a call has at least one product for each thread. Then each product
-/// has one thread, as have shorter products from 2^10 limbs on. A product of n limbs takes 45·n to
-/// 60·n bytes of working memory, which is kept for the next product, and tables of up to 120·n
-/// bytes, which the whole program shares.
+/// Let n be the number of limbs of a product. The method depends on n and on the CPU.
 ///
-/// Otherwise, products by a factor of fewer than 192 limbs are computed by [`FastProducts`], and
-/// longer products and sums of products by this multiplier's own transforms modulo 2^64 − 2^32 + 1.
-/// A product of n limbs costs three transforms of about 3·n points (64·n bits in digits of about 20
+/// *n ≤ 2^26, and the CPU has fused multiply-adds.* [`FastProducts`] and transforms over 50-bit
+/// primes compute each product, and also each product of a sum, separately. The threads are used as
+/// follows:
+///
+/// | a call has | n | threads |
+/// |---|---|---|
+/// | one product, or fewer products than threads | at least 2^14, with at least 192 limbs in the shorter factor | all threads compute one product after the other |
+/// | several products | at least 2^10, and below 2^14 if there are fewer products than threads | each product has one thread |
+/// | other cases | | the caller's thread |
+///
+/// A product takes 45·n to 60·n bytes of working memory, which is kept for the next product. Tables
+/// of up to 120·n bytes are shared by the whole program.
+///
+/// *All other cases.* If a factor has fewer than 192 limbs, [`FastProducts`] computes the product.
+/// Longer products, and sums of products from 80 limbs on, are computed by transforms modulo 2^64 −
+/// 2^32 + 1. A product costs three transforms of about 3·n points (64·n bits in digits of about 20
 /// bits). Each transform takes 24·n bytes. For every transform length used, tables of 48·n bytes
-/// are kept in memory. A product by 50-bit primes takes a fifth of the time of such a product (the
-/// last column of the test `crossovers`). The transforms that sums of products share save less.
+/// are kept in memory.
+///
+/// A product by 50-bit primes takes a fifth of the time of a product modulo 2^64 − 2^32 + 1 (the
+/// last column of the test `crossovers`). To share transforms within a sum of products would save
+/// less.
 pub struct TransformMultiplier {
     threads: Pool,
     caller: Pool,
@@ -127,7 +140,8 @@ impl TransformMultiplier {
         let mut multiply = |space: &mut ntt::Space| {
             space.mul_on(&self.threads, self.count, &mut product, a, second)
         };
-        // Another thread may be using the space. A panic leaves no state that matters.
+        // Another thread may be using the space. After a panic, the space can be used again,
+        // because its contents do not matter.
         let done = match self.space.try_lock() {
             Ok(mut space) => multiply(&mut space),
             Err(TryLockError::Poisoned(space)) => multiply(&mut space.into_inner()),
@@ -136,14 +150,14 @@ impl TransformMultiplier {
         done.then_some(product)
     }
 
-    /// Returns the shortest transform of at least `points` points. Returns `None` if its length
-    /// would exceed the largest number of points of this multiplier.
+    /// Returns the transform of least length with at least `points` points. Returns `None` if its
+    /// length would exceed the largest number of points of this multiplier.
     fn cyclic(&self, points: usize) -> Option<Arc<dyn Cyclic>> {
         let n = length(points);
         if n > self.most_points {
             return None;
         }
-        // A panic leaves no partial state: a table is inserted as a whole.
+        // After a panic, the map can be used again, because a table is inserted as a whole.
         let mut tables = self.tables.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = tables.get(&n) {
             return Some(Arc::clone(known));
@@ -186,8 +200,8 @@ impl TransformMultiplier {
     }
 }
 
-/// Returns the least transform length 2^k, 3·2^k or 5·2^k that is at least `points`. Vectors of
-/// four lanes require that 2^k is at least 16, 3·2^k at least 48, and 5·2^k at least 80.
+/// Returns the least transform length 2^k, 3·2^k or 5·2^k that is at least `points`. The lengths
+/// are at least 16, 48 and 80, because vectors of four lanes require k ≥ 4.
 fn length(points: usize) -> usize {
     let power = points.max(16).next_power_of_two();
     [power / 8 * 5, power / 4 * 3].into_iter().find(|&n| n >= points.max(48)).unwrap_or(power)

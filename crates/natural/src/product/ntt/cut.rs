@@ -7,20 +7,22 @@ use warpint_transform::cpu::f50::{FieldVectors, Prime, load, store};
 /// The number of digits that are cut at a time. Their pieces stay in the first-level cache.
 const BLOCK: usize = 256;
 
-/// The largest number of bits of a piece. The pieces of a digit are below 2^48 < 0.36·p.
+/// The largest number of bits of a *piece*, a part of a digit. Pieces are below 2^48 < 0.36·p for
+/// each prime p.
 const PIECE: usize = 48;
 
 /// The largest number of pieces of a digit.
 const PIECES: usize = 4;
 
-/// 2^52, and its bit pattern. The bits of an integer x < 2^52 and of this pattern together are the
-/// bit pattern of 2^52 + x.
+/// 2^52. The bitwise OR of an integer x < 2^52 and the bit pattern of 2^52 is the bit pattern of
+/// 2^52 + x.
 const OFFSET: f64 = 4_503_599_627_370_496.0;
 const OFFSET_BITS: u64 = OFFSET.to_bits();
 
 /// Writes the residues of digits `first` to `first + len − 1` of `number` modulo each prime, where
-/// `len` is the common length of the slices of `to`, one for each prime. Digits have `bits` bits,
-/// at most 192. Digits beyond the number are zero. Residues are up to 0.9p in absolute value.
+/// `len` is the common length of the slices of `to`, one for each prime. `len` must be a multiple
+/// of 8. Digits have `bits` bits, at most 192. Digits beyond the number are zero. Residues are up
+/// to 0.9p in absolute value.
 pub(super) fn residues(
     number: &[u64],
     bits: usize,
@@ -99,7 +101,8 @@ fn cut(number: &[u64], from: usize, step: usize, size: usize, to: &mut [f64; BLO
     let start = number.as_ptr().cast::<u8>();
     let mut at = from;
     for to in most {
-        // SAFETY: at ≤ 64·(limbs − 1) + 7, so the number has eight bytes from byte at/8 on.
+        // SAFETY: at ≤ `last` = 64·(limbs − 1) + 7, so ⌊at/8⌋ + 8 ≤ 8·limbs: the number has eight
+        // bytes from byte ⌊at/8⌋ on.
         let bytes = unsafe { start.add(at / 8).cast::<u64>().read_unaligned() };
         *to = f64::from_bits(OFFSET_BITS | bytes >> (at % 8) & mask);
         at += step;
@@ -117,8 +120,8 @@ fn cut(number: &[u64], from: usize, step: usize, size: usize, to: &mut [f64; BLO
 }
 
 /// Writes Σ_j x_j·2^(j·size) mod p for each digit, where x_0, …, x_(C−1) are its pieces. Each
-/// product is up to (½ + 0.36/22)·p, and x_0 is up to 0.36p. The sum of more than two terms is
-/// reduced.
+/// product is up to (½ + 0.36/22)·p ([`warpint_arith::f50::MEDIUM`]), and x_0 is up to 0.36p. So
+/// the sum of two terms is up to 0.88p. The sum of more terms is reduced.
 #[inline(always)]
 fn reduce<V: F64s, const C: usize>(
     i: V::Instructions,

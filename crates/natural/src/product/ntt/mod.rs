@@ -2,20 +2,22 @@
 //!
 //! # The product as a product of polynomials
 //!
-//! a and b are split into digits of b bits, which are the coefficients of two polynomials. a·b is
-//! the value at x = 2^b of the product c of these polynomials. Its coefficients are 0 ≤ c_j ≤ m·(2^b
-//! − 1)², where m is the number of digits of the shorter factor. Transforms
-//! ([`warpint_transform::cpu::f50`]) compute c modulo each of k primes, whose product exceeds the
-//! largest c_j (`plan`). So the k residues determine c_j (`recombine`).
+//! Both factors are split into digits of b bits, which are the coefficients of two polynomials in
+//! x. Let c be the product of these polynomials. The product of the factors is the value of c at
+//! x = 2^b. The coefficients satisfy 0 ≤ c_j ≤ m·(2^b − 1)², where m is the number of digits of the
+//! shorter factor. Transforms ([`warpint_transform::cpu::f50`]) compute c modulo each of k primes.
+//! The product of these primes exceeds the largest c_j (`plan`), so the k residues determine c_j
+//! (`recombine`).
 //!
-//! Per bit of the factors, the cost of the transforms depends little on k, since a digit has about
-//! 24.7·k − log2(m)/2 bits. With more primes, transforms are shorter, and the conversions between
-//! digits and residues take longer. The number k is chosen such that the estimated time is least;
-//! as the transforms have 2^n or 3·2^n points, different k suit different lengths.
+//! A digit has about 24.7·k − log2(m)/2 bits. So the cost of the transforms per bit of the factors
+//! depends little on k. With more primes, transforms are shorter, and the conversions between
+//! digits and residues take longer. The number of points N of a transform is a power of two, or
+//! three times a power of two. Therefore different k suit different lengths. The k with the least
+//! estimated time is chosen.
 //!
-//! The memory is 16·k·N bytes for N points, 8·k·N for a square: about 6 times the size of the
-//! product. The program keeps the tables of all powers of two that it has used, once for all
-//! products: up to 32·k·N bytes for N points at most.
+//! A product takes 16·k·N bytes of working memory, about 6 times the size of the result. A square
+//! takes 8·k·N bytes. The tables of roots of unity are shared by all products, and are kept until
+//! the program ends. If no transform had more than N points, they have at most 32·k·N bytes.
 //!
 //! | file | subject |
 //! |---|---|
@@ -35,7 +37,7 @@ use warpint_transform::cpu::goldilocks::{Pool, Shared};
 /// The largest number of limbs of a product that is computed by transforms over 50-bit primes.
 pub(super) const MAX_LIMBS: usize = 1 << 26;
 
-/// The number of digits of a range that a thread cuts.
+/// The number of digits that a thread cuts at a time.
 const RANGE: usize = 1 << 13;
 
 /// The working memory of products, which is reused from one product to the next.
@@ -48,7 +50,8 @@ pub(super) struct Space {
 impl Space {
     /// Computes out ← a·b, or out ← a² if b is `None`, on the caller's thread. Each factor must
     /// have at least one limb. `out` must have as many limbs as both factors together. Returns
-    /// `false`, without changing `out`, if `out` has more than [`MAX_LIMBS`] limbs.
+    /// `false`, without changing `out`, if `out` has more than [`MAX_LIMBS`] limbs or no plan
+    /// exists.
     pub(super) fn mul(&mut self, out: &mut [u64], a: &[u64], b: Option<&[u64]>) -> bool {
         self.mul_on(&Pool::new(1), 1, out, a, b)
     }
@@ -85,7 +88,9 @@ impl Space {
             pool.each(n.div_ceil(RANGE), |r| {
                 let first = r * RANGE;
                 let len = RANGE.min(n - first);
-                // SAFETY: the ranges of digits do not overlap.
+                // SAFETY: `to` has k·n entries. Row i has entries i·n to i·n + n − 1, of which
+                // range r has `first` to `first` + `len` − 1. So no two of these pieces overlap,
+                // and all are in `to`.
                 let mut rows: Vec<&mut [f64]> =
                     (0..k).map(|i| unsafe { to.piece(i * n + first, len) }).collect();
                 cut::residues(number, bits, first, primes, &mut rows);
@@ -138,7 +143,8 @@ mod tests {
         }
     }
 
-    /// (X^i − 1)·(X^j − 1) = X^(i+j) − X^i − X^j + 1 for X = 2^64: the largest digits everywhere.
+    /// Returns (X^i − 1)·(X^j − 1) = X^(i+j) − X^i − X^j + 1 for X = 2^64. All digits of both
+    /// factors are as large as possible.
     fn of_ones(i: usize, j: usize) -> Vec<u64> {
         let (short, long) = (i.min(j), i.max(j));
         let mut product = vec![0; i + j];
@@ -212,7 +218,7 @@ mod tests {
         }
     }
 
-    /// Returns a number modulo 2^61 − 1.
+    /// Returns `number` modulo 2^61 − 1.
     fn modulo(number: &[u64]) -> u64 {
         let p = (1u128 << 61) - 1;
         number.iter().rev().fold(0, |sum, &x| ((u128::from(sum) << 64 | u128::from(x)) % p) as u64)
@@ -234,7 +240,7 @@ mod tests {
     #[ignore = "a measurement"]
     fn plans() {
         let (mut space, pool) = (Space::default(), Pool::new(1));
-        println!("us: limbs, chosen number of primes, time by 2 to 8 primes (points)");
+        println!("us: limbs, chosen number of primes, times by 2 to 8 primes (points)");
         let lengths = (7..=16).flat_map(|k| [4usize << k, 5 << k, 6 << k, 7 << k]);
         for n in lengths {
             let (a, b) = (Sample::new(1).number(n), Sample::new(2).number(n));

@@ -17,7 +17,7 @@ pub(super) struct Plan {
 /// The numbers of primes for which there are plans.
 pub(super) const PRIMES: std::ops::RangeInclusive<usize> = 2..=8;
 
-/// The number of whole limbs in a digit, for each number of primes.
+/// Returns the number of whole limbs in a digit, for each number of primes.
 pub(super) const fn whole_limbs(primes: usize) -> usize {
     match primes {
         ..=2 => 0,
@@ -55,15 +55,17 @@ impl Plan {
     }
 
     /// Returns the plan for a number of primes, with the longest digits for which the primes
-    /// determine every coefficient of the product.
+    /// determine every coefficient of the product. Returns `None` if these digits do not have
+    /// [`whole_limbs`] whole limbs, or if the product is too long.
     ///
     /// A coefficient is at most m·(2^b − 1)², where m is the number of digits of the shorter
-    /// factor. The plan satisfies m·2^(2b) ≤ 2^−(1/1000)·p_1⋯p_k. The exponent is large compared
-    /// with the rounding errors of logarithms.
+    /// factor. The plan satisfies m·2^(2b) ≤ 2^−(1/1000)·p_1⋯p_k. The factor 2^−(1/1000) leaves
+    /// room for the rounding errors of logarithms.
     pub(super) fn with(primes: usize, long: usize, short: usize) -> Option<Self> {
         let most = log2_of_product(primes) - 0.001;
         let fits = |bits: usize| 2.0 * bits as f64 + (digits(short, bits) as f64).log2() <= most;
-        // As if digits had most/2 bits: they are shorter, and so there are more of them.
+        // A lower bound of m: digits have at most `most`/2 bits, so m is at least
+        // 64·`short`/(`most`/2).
         let fewest = 128.0 * short as f64 / most;
         let largest = ((most - fewest.max(1.0).log2()) / 2.0) as usize;
         let bits = (1..=largest).rev().find(|&bits| fits(bits))?;
@@ -74,8 +76,8 @@ impl Plan {
         Some(Self { primes, bits, shape })
     }
 
-    /// Returns the estimated time on `threads` threads, in the time of one level of a transform per
-    /// point and prime.
+    /// Returns the estimated time on `threads` threads. The unit is the time that one level of a
+    /// transform takes per point and prime.
     fn cost(&self, threads: usize) -> f64 {
         let (n, k) = (self.shape.points() as f64, self.primes as f64);
         let levels = f64::from(self.shape.points().ilog2());
@@ -84,10 +86,12 @@ impl Plan {
     }
 }
 
-/// The time of the steps that do not depend on log2(N), per point and prime.
+/// The time per point and prime of the steps whose time does not depend on log2(N), in the unit of
+/// [`Plan::cost`].
 const FIXED: f64 = 4.0;
-/// The time of recombination per coefficient and prime, and per coefficient and pair of primes.
+/// The time of recombination per coefficient and prime, in the same unit.
 const RECOMBINED: f64 = 4.0;
+/// The time of recombination per coefficient and pair of primes, in the same unit.
 const PAIR: f64 = 1.5;
 
 #[cfg(test)]
@@ -105,7 +109,7 @@ mod tests {
             for short in [1usize, 2, 100, 1 << 10, 1 << 20, 1 << 24] {
                 for primes in PRIMES.filter(|&primes| primes == k + 1) {
                     let Some(plan) = Plan::with(primes, short, short) else { continue };
-                    // 2^(2b)·m + 1 limb.
+                    // m·2^(2b), with a limb to spare.
                     let mut largest = vec![0; 2 * plan.bits / 64 + 3];
                     let (at, shift) = (2 * plan.bits / 64, 2 * plan.bits % 64);
                     let m = (digits(short, plan.bits) as u128) << shift;

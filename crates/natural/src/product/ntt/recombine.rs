@@ -1,12 +1,13 @@
 //! Converts residues modulo k primes to a number in base 2^b.
 //!
-//! A coefficient is c = v_1 + p_1·(v_2 + p_2·(v_3 + …)) with 0 ≤ v_i < p_i (Garner 1959). The
-//! digits v_i follow from the residues r_i: v_1 = r_1, and, modulo p_i,
+//! A coefficient is c = v_1 + p_1·(v_2 + p_2·(v_3 + …)) with 0 ≤ v_i < p_i (Garner 1959, *The
+//! residue number system*, IRE Transactions on Electronic Computers EC-8, 140–147). The *mixed
+//! digits* v_i follow from the residues r_i: v_1 = r_1, and, modulo p_i,
 //!
 //! v_i = r_i·Π_(l<i) p_l^−1 − Σ_(j<i) v_j·Π_(j≤l<i) p_l^−1.
 //!
-//! All products are by constants. Vectors compute the digits; integer arithmetic evaluates c,
-//! which is below p_1⋯p_k, and adds the carry.
+//! In each of these products of residues, one factor is a constant. Vectors of `f64` compute the
+//! mixed digits. Integer arithmetic evaluates c, which is below p_1⋯p_k, and adds the carry.
 
 use std::sync::OnceLock;
 
@@ -24,10 +25,11 @@ const BLOCK: usize = 128;
 /// The largest number of primes.
 const MOST: usize = 8;
 
-/// The smallest number of coefficients per range, if several threads convert.
+/// The approximate least number of coefficients of a *range*, which a thread converts at a time.
+/// There are at most 64 ranges.
 const RANGE: usize = 1 << 12;
 
-/// The bit pattern of 2^52. The lowest 52 bits of 2^52 + x are the integer x < 2^52.
+/// 2^52. The lowest 52 bits of the bit pattern of 2^52 + x are the integer x < 2^52.
 const OFFSET: f64 = 4_503_599_627_370_496.0;
 const LOW_BITS: u64 = (1 << 52) - 1;
 
@@ -60,8 +62,9 @@ fn constants() -> &'static [Constants] {
 }
 
 /// Computes out ← Σ c_j·2^(bits·j). Row i of `rows` has 2^scale times the residues of the
-/// coefficients c_j modulo prime i, of absolute value at most 5.65p. All rows have the same length,
-/// a multiple of 64. Only the first `count` coefficients are used; the result must fit in `out`.
+/// coefficients c_j modulo p, where p is prime i of [`Prime::all`]. These numbers are up to 5.65p
+/// in absolute value. All rows have the same length, a multiple of 64. Only the first `count`
+/// coefficients are used; the result must fit in `out`.
 pub(super) fn digits(
     pool: &Pool,
     rows: &[&[f64]],
@@ -97,7 +100,8 @@ pub(super) fn digits(
     let shared = Shared::new(out);
     let carries = pool.each(ranges, |r| {
         let (from, to) = (end(r, limbs).min(limbs), end(r + 1, limbs).min(limbs));
-        // SAFETY: the ranges of limbs do not overlap.
+        // SAFETY: range r has limbs `end(r)` to `end(r + 1)` − 1, and `end` does not decrease. So
+        // no two ranges overlap, and none exceeds `limbs`.
         range(start(r), start(r + 1), unsafe { shared.piece(from, to - from) })
     });
     for (r, carry) in carries.iter().enumerate() {
@@ -107,8 +111,9 @@ pub(super) fn digits(
     }
 }
 
-/// The conversion of a range of coefficients by K primes. Returns the carry out of `out`, if `out`
-/// has `count`·`bits`/64 limbs. If it has more, the carry is added, and 0 is returned.
+/// The conversion of a range of coefficients by K primes. As a kernel, it returns the carry out of
+/// `out` if `out` has `count`·`bits`/64 limbs. If `out` has more limbs, the carry is written to
+/// them, and the kernel returns 0.
 struct Range<'a, const K: usize> {
     rows: &'a [&'a [f64]],
     scale: u32,
@@ -117,7 +122,7 @@ struct Range<'a, const K: usize> {
     out: &'a mut [u64],
 }
 
-/// Returns the number of limbs of a product of `primes` primes.
+/// Returns a number of limbs that is enough for a product of `primes` primes below 2^49.5.
 const fn limbs_of(primes: usize) -> usize {
     (99 * primes).div_ceil(128)
 }
@@ -156,8 +161,8 @@ impl<const K: usize> Kernel for Range<'_, K> {
     }
 }
 
-/// Computes the digits v_1, …, v_K of the coefficients from index `from` on, one in each lane, and
-/// writes 2^52 + v_i to `values` from index `at` on.
+/// Computes the mixed digits v_1, …, v_K of the coefficients from index `from` on, one in each
+/// lane, and writes 2^52 + v_i to `values` from index `at` on.
 ///
 /// The sum for v_i has at most 8 products up to 0.8p, so it is below 2^53.
 #[inline(always)]
@@ -203,7 +208,8 @@ fn evaluate<const K: usize>(p: &[u64; K], v: [u64; K]) -> Carry {
     x
 }
 
-/// Computes sum ← sum + x, where the sum is below p_1⋯p_K·(1 + 2^−40).
+/// Computes sum ← sum + x. The sum fits in `limbs_of(K)` limbs, because x is below p_1⋯p_K and the
+/// old sum, a carry, is much smaller.
 #[inline(always)]
 fn add<const K: usize>(sum: &mut Carry, x: &Carry) {
     let mut carry = false;
@@ -256,7 +262,8 @@ impl Writer<'_> {
         self.at += 1;
     }
 
-    /// Writes the carry to the remaining limbs, if there are any. Otherwise, returns it.
+    /// Writes the carry to the remaining limbs and returns 0. If no limb remains, returns the
+    /// carry.
     fn finish(mut self, carry: Carry) -> Carry {
         if self.at == self.out.len() && self.filled == 0 {
             return carry;
@@ -265,7 +272,7 @@ impl Writer<'_> {
         while self.at < self.out.len() {
             self.limb(limbs.next().unwrap_or(0));
         }
-        debug_assert!(self.word == 0 && limbs.all(|x| x == 0), "the product is longer");
+        debug_assert!(self.word == 0 && limbs.all(|x| x == 0), "the product does not fit in `out`");
         [0; MOST]
     }
 }
