@@ -1,10 +1,11 @@
-//! Bounds of absolute values, as multiples of p, and what follows from p < 2^49.5.
+//! Bounds of absolute values, as multiples of p, for primes p < 2^49.5.
 
-/// The largest |a|/p for which products of a by a factor are allowed: 2^52/p > 2^2.5 > 5.65.
+/// The largest |a|/p for which products of a by a factor are allowed: |a| ≤ 2^52, and 2^52/p >
+/// 2^2.5 > 5.65.
 const MOST: f64 = 5.65;
 
-/// For each n ≥ 1, the largest bound before n levels without any reduction: the bound before the
-/// last of them may be [`MOST`].
+/// Entry n ≥ 1 is the largest bound before n levels without any reduction. The bound then grows to
+/// [`MOST`] before the last of these levels.
 const LIMITS: [f64; 7] = {
     let mut limits = [MOST; 7];
     let mut n = 2;
@@ -24,11 +25,12 @@ const GROWTH: f64 = 0.0443;
 pub(super) struct Bound(pub(super) f64);
 
 impl Bound {
-    /// The bound of [`reduce`](super::FieldVectors::reduce), ½, with room for its two units.
+    /// The bound of results of [`reduce`](super::FieldVectors::reduce), p/2 + 2.
     const REDUCED: Self = Self(0.5001);
 
-    /// Returns the bound of products by factors, for B ≤ [`MOST`]: (½ + B·p·2^−54)·p, and p·2^−54 < 2^−4.5 < 0.0442.
-    /// The constants leave room for the units of roundings.
+    /// Returns the bound of products by factors, for B ≤ [`MOST`]. A product is up to (½ +
+    /// B·p·2^−54)·p ([`warpint_arith::f50::F50::mul_by`]), and p·2^−54 < 2^−4.5 < 0.0442. The
+    /// constants are a little larger.
     fn product(self) -> Self {
         Self(PRODUCT + GROWTH * self.0)
     }
@@ -37,23 +39,26 @@ impl Bound {
         Self(self.0 + other.0)
     }
 
-    /// Returns the bound after one level: sums of a number and a product.
+    /// Returns the bound after one level, whose results are sums of a number and a product.
     pub(super) fn level(self) -> Self {
         self.plus(self.product())
     }
 
-    /// Returns the bound after two levels in which the number that is not multiplied, x0, is first
-    /// reduced. The products of the second level are those of results of the first.
+    /// Returns the bound after two levels, if the numbers of the first quarter, which are never
+    /// multiplied, are reduced before. The products of the second level are products of results of
+    /// the first level.
     pub(super) fn reduced_levels(self) -> Self {
         Self::REDUCED.plus(self.product()).plus(self.level().product())
     }
 
-    /// Returns the bound after one level in which the number that is not multiplied is reduced.
+    /// Returns the bound after one level, if the numbers that are not multiplied are reduced
+    /// before.
     pub(super) fn reduced_level(self) -> Self {
         Self::REDUCED.plus(self.product())
     }
 
-    /// Returns whether `levels` levels without any reduction are allowed, 1 ≤ `levels` ≤ 6.
+    /// Returns whether `levels` levels without any reduction are allowed: whether all numbers that
+    /// they multiply are up to [`MOST`]·p. Requires 1 ≤ `levels` ≤ 6.
     #[inline(always)]
     pub(super) fn allows_levels(self, levels: u32) -> bool {
         self.0 <= LIMITS[levels as usize]
@@ -85,8 +90,8 @@ mod tests {
             }
             assert!((bound.0 - MOST).abs() < 1e-9, "{bound:?} before the last of {levels}");
         }
-        // Two levels with a reduction are always followed by at least six without one, so that
-        // every style of a pass leads to another pass or to a last block.
+        // After one or two levels with a reduction, six levels without one are allowed. So every
+        // style of a pass leads to another pass or to a last block.
         assert!(Bound(LIMITS[2]).reduced_levels().allows_levels(6));
         assert!(Bound(LIMITS[1]).reduced_level().allows_levels(6));
     }

@@ -1,5 +1,5 @@
-//! Products of N = 3/2·M coefficients from products modulo x^M − 1 and modulo x^h − i, h = M/2 and
-//! i² = −1.
+//! Products of N = 3/2·M coefficients from products modulo x^M − 1 and modulo x^h − i, where h =
+//! M/2 and i² = −1.
 
 use warpint_arith::simd::F64s;
 
@@ -9,9 +9,9 @@ use super::vectors::{Factors, FieldVectors};
 /// Reduces a polynomial c of M + h coefficients modulo x^M − 1 and modulo x^h − i. The lowest h
 /// coefficients are in `low`, the next h in `middle`, and the last h in `high`. Then `low` and
 /// `middle` become the coefficients of c mod (x^M − 1), and `high` those of c mod (x^h − i). If
-/// `is_short` is true, `high` must contain zeros. All slices have the same length, a multiple of L.
-/// Inputs are up to p in absolute value, results up to p in `low` and `middle`, and up to 1.6p in
-/// `high`.
+/// `is_short` is true, `high` must contain zeros, and `low` and `middle` do not change. All slices
+/// have the same length, a multiple of L. Inputs are up to p in absolute value. Results are up to p
+/// in `low` and `middle`, and up to 1.6p in `high`.
 #[inline(always)]
 pub(super) fn fold<V: F64s>(
     instructions: V::Instructions,
@@ -52,7 +52,7 @@ pub(super) fn unfold<V: F64s>(
     let vectors =
         low.chunks_exact_mut(l).zip(middle.chunks_exact_mut(l)).zip(high.chunks_exact_mut(l));
     for ((low, middle), high) in vectors {
-        // M·d_j = 2·(h·s_j) − i·(M·r_(h+j)) is up to 2.5 + 0.73.
+        // `d` is M·d_j = 2·(h·s_j) − i·(M·r_(h+j)), up to (2.5 + 0.73)·p.
         let y: V = load(instructions, middle);
         let s: V = load(instructions, high);
         let d = s.add(s).sub(f.mul_by(y, i));

@@ -1,12 +1,13 @@
 //! Forward transforms: from a node of the tree to its descendants.
 //!
 //! Passes compute two levels at a time on four quarters of each block, or one level on two halves.
-//! The last block has L² points, where L is the number of lanes: the first log2(L) levels of a
-//! block operate on its L vectors, and the others on the columns of the matrix of these vectors,
-//! which is transposed in between. The descendants of length one are left in this order.
+//! The last passes operate on blocks of L² points, where L is the number of lanes. The first
+//! log2(L) levels of such a *last block* operate on its L vectors. Then the matrix of these vectors
+//! is transposed, and the other log2(L) levels operate on it in the same way. The descendants of
+//! length 1 stay in the order that results.
 //!
-//! Bounds are followed by [`Bound`] from pass to pass. They decide where a number is reduced:
-//! before the last block, and elsewhere as late as possible.
+//! [`Bound`] keeps a bound of all numbers from pass to pass. Numbers are reduced as late as
+//! possible, but early enough that a last block needs no reductions.
 
 use warpint_arith::simd::F64s;
 
@@ -23,20 +24,23 @@ pub(super) struct Forward<'a, V: F64s> {
     pub(super) roots: Roots<'a>,
 }
 
-/// How a pass treats the numbers that are not multiplied.
+/// How a pass treats the numbers that are not multiplied: those of the first half or quarter of a
+/// block.
 #[derive(Clone, Copy, PartialEq)]
 enum Style {
-    /// They are used as they are.
+    /// They are not reduced.
     Plain,
-    /// Likewise, and the factors 1 of node 0 and of its first child are not multiplied by.
+    /// They are not reduced. Products by the factor 1 of node 0 and of its first child are left
+    /// out.
     Trivial,
-    /// The first number is reduced.
+    /// They are reduced before the pass.
     Reduced,
 }
 
 impl<V: F64s> Forward<'_, V> {
     /// Transforms the polynomial of `data` modulo x^n − w², where n is the length of `data` and w
-    /// the factor of `node`. n must be a power of two, at least L². Values are up to `bound`.
+    /// the factor of `node`. n must be a power of two, at least L². Inputs are up to `bound`, which
+    /// must allow 2·log2(L) levels.
     #[inline(always)]
     pub(super) fn whole(&self, data: &mut [f64], node: usize, bound: Bound) {
         let last = V::LANES * V::LANES;
@@ -44,7 +48,8 @@ impl<V: F64s> Forward<'_, V> {
         debug_assert!(bound.allows_levels(2 * V::LANES.ilog2()));
         let first = node * (data.len() / last);
         for (j, block) in data.chunks_exact_mut(last).enumerate() {
-            // SAFETY: `levels` has checked that the table has all descendants of `node`.
+            // SAFETY: `levels` has checked that the table has the factors of `node` and of all its
+            // descendants down to blocks of two points. The blocks are descendants.
             unsafe {
                 match V::LANES {
                     4 => self.last4(block, first + j),
@@ -56,8 +61,8 @@ impl<V: F64s> Forward<'_, V> {
     }
 
     /// Computes the levels from one block, `data`, to blocks of `to` entries, and returns the bound
-    /// of the results. Both lengths must be powers of two, and `to` a multiple of L. The results
-    /// can be used for a last block, and for further levels.
+    /// of the results. Both lengths must be powers of two, and `to` a multiple of L. Inputs are up
+    /// to `bound`. Both bounds allow 2·log2(L) levels.
     #[inline(always)]
     pub(super) fn levels(&self, data: &mut [f64], to: usize, node: usize, bound: Bound) -> Bound {
         self.roots.check(node, data.len());
@@ -80,7 +85,7 @@ impl<V: F64s> Forward<'_, V> {
                 |style, after| enough(after, len) && (style != Style::Trivial || node == 0);
             let style;
             (style, bound) = choice(styles, allowed);
-            // SAFETY: the table has all descendants of `node`, as checked above.
+            // SAFETY: `check` has found the factors of `node` and of its descendants.
             unsafe { self.one_level(data, node, style) };
         }
         while len > to {
@@ -96,7 +101,7 @@ impl<V: F64s> Forward<'_, V> {
             let style;
             (style, bound) = choice(styles, allowed);
             for (j, block) in data.chunks_exact_mut(len).enumerate() {
-                // SAFETY: the table has all descendants of `node`, as checked above.
+                // SAFETY: `check` has found the factors of `node` and of its descendants.
                 unsafe {
                     match style {
                         Style::Trivial if j == 0 => self.two_levels_of_node_0(block),
@@ -116,7 +121,7 @@ impl<V: F64s> Forward<'_, V> {
     /// The table must have the factors of `node`.
     #[inline(always)]
     unsafe fn one_level(&self, data: &mut [f64], node: usize, style: Style) {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees the factors.
         let w = unsafe { self.roots.node(&self.f, node) };
         let (low, high) = data.split_at_mut(data.len() / 2);
         for (l, u) in low.chunks_exact_mut(V::LANES).zip(high.chunks_exact_mut(V::LANES)) {
@@ -133,14 +138,14 @@ impl<V: F64s> Forward<'_, V> {
     }
 
     /// Computes two levels, from a block at `node` to four quarters. If `REDUCED` is true, the
-    /// numbers of the first quarter are reduced before.
+    /// numbers of the first quarter are reduced first.
     ///
     /// # Safety
     /// The table must have the factors of `node` and of its children.
     #[inline(always)]
     unsafe fn two_levels<const REDUCED: bool>(&self, block: &mut [f64], node: usize) {
         let (roots, f) = (self.roots, &self.f);
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees the factors.
         let (w, w0, w1) =
             unsafe { (roots.node(f, node), roots.node(f, 2 * node), roots.node(f, 2 * node + 1)) };
         let mut quarters = Quarters::<V>::new(self.i, block);
@@ -158,7 +163,7 @@ impl<V: F64s> Forward<'_, V> {
     /// The table must have the factors of node 1.
     #[inline(always)]
     unsafe fn two_levels_of_node_0(&self, block: &mut [f64]) {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees the factors.
         let i = unsafe { self.roots.node(&self.f, 1) };
         let mut quarters = Quarters::<V>::new(self.i, block);
         while let Some([x0, x1, x2, x3]) = quarters.load() {
@@ -168,7 +173,7 @@ impl<V: F64s> Forward<'_, V> {
         }
     }
 
-    /// Computes the last four levels of a block of 16 numbers, L = 4.
+    /// Computes the four levels of a last block of 16 numbers, for L = 4.
     ///
     /// # Safety
     /// The table must have the factors of all descendants of `node`.
@@ -176,7 +181,7 @@ impl<V: F64s> Forward<'_, V> {
     unsafe fn last4(&self, block: &mut [f64], node: usize) {
         let x: [V; 4] = load_square(self.i, block);
         let (f, roots) = (&self.f, self.roots);
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees the factors.
         unsafe {
             let children = [roots.node(f, 2 * node), roots.node(f, 2 * node + 1)];
             let mut x = self.split4(x, roots.node(f, node), children);
@@ -187,7 +192,7 @@ impl<V: F64s> Forward<'_, V> {
         }
     }
 
-    /// Computes the last six levels of a block of 64 numbers, L = 8.
+    /// Computes the six levels of a last block of 64 numbers, for L = 8.
     ///
     /// # Safety
     /// The table must have the factors of all descendants of `node`.
@@ -195,7 +200,7 @@ impl<V: F64s> Forward<'_, V> {
     unsafe fn last8(&self, block: &mut [f64], node: usize) {
         let x: [V; 8] = load_square(self.i, block);
         let (f, roots) = (&self.f, self.roots);
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees the factors.
         unsafe {
             let w = roots.node(f, node);
             let children = [roots.node(f, 2 * node), roots.node(f, 2 * node + 1)];
@@ -215,7 +220,7 @@ impl<V: F64s> Forward<'_, V> {
         }
     }
 
-    /// Computes two levels, for the factors of a node and of its two children.
+    /// Computes two levels. w is the factor of a node, and w0 and w1 are those of its two children.
     #[inline(always)]
     fn split4(&self, x: [V; 4], w: Factors<V>, [w0, w1]: [Factors<V>; 2]) -> [V; 4] {
         let (t2, t3) = (self.f.mul_by(x[2], w), self.f.mul_by(x[3], w));
@@ -225,7 +230,8 @@ impl<V: F64s> Forward<'_, V> {
         [y0.add(t1), y0.sub(t1), y2.add(t3), y2.sub(t3)]
     }
 
-    /// Computes three levels, for the factors of a node, of its children and of their children.
+    /// Computes three levels. w is the factor of a node, w0 and w1 are those of its children, and v
+    /// has those of their children.
     #[inline(always)]
     fn split8(
         &self,
@@ -244,7 +250,8 @@ impl<V: F64s> Forward<'_, V> {
     }
 }
 
-/// Returns the first allowed style, with the bound of the results, or the last style.
+/// Returns the first of the styles that is allowed, or the last if none of the others is, and the
+/// bound of its results.
 #[inline(always)]
 fn choice(styles: [(Style, Bound); 3], allowed: impl Fn(Style, Bound) -> bool) -> (Style, Bound) {
     let [a, b, c] = styles;

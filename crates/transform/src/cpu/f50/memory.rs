@@ -1,30 +1,30 @@
-//! Loads and stores of vectors, and walks over the parts of a block.
+//! Loads and stores of vectors, and a walk over the four quarters of a block.
 
 use warpint_arith::simd::F64s;
 
 /// Returns the first L numbers of `from`.
 ///
 /// # Panics
-/// If `from` has fewer than L entries.
+/// Panics if `from` has fewer than L entries.
 #[inline(always)]
 pub fn load<V: F64s>(i: V::Instructions, from: &[f64]) -> V {
     let from = &from[..V::LANES];
-    // SAFETY: the slice has L entries.
+    // SAFETY: the slice has exactly L entries.
     unsafe { V::load(i, from.as_ptr()) }
 }
 
 /// Writes a vector to the first L entries of `to`.
 ///
 /// # Panics
-/// If `to` has fewer than L entries.
+/// Panics if `to` has fewer than L entries.
 #[inline(always)]
 pub fn store<V: F64s>(x: V, to: &mut [f64]) {
     let to = &mut to[..V::LANES];
-    // SAFETY: the slice has L entries.
+    // SAFETY: the slice has exactly L entries.
     unsafe { x.store(to.as_mut_ptr()) }
 }
 
-/// Returns the K vectors of a block of K² numbers, K = L.
+/// Returns the K vectors of a block of K² numbers. K must be L.
 #[inline(always)]
 pub(super) fn load_square<V: F64s, const K: usize>(i: V::Instructions, block: &[f64]) -> [V; K] {
     let mut x = [V::splat(i, 0.0); K];
@@ -34,7 +34,7 @@ pub(super) fn load_square<V: F64s, const K: usize>(i: V::Instructions, block: &[
     x
 }
 
-/// Writes the vectors of a block.
+/// Writes the K vectors of a block of K² numbers. K must be L.
 #[inline(always)]
 pub(super) fn store_square<V: F64s, const K: usize>(block: &mut [f64], x: [V; K]) {
     for (to, x) in block.chunks_exact_mut(V::LANES).zip(x) {
@@ -45,7 +45,7 @@ pub(super) fn store_square<V: F64s, const K: usize>(block: &mut [f64], x: [V; K]
 /// A walk over the vectors at each index of the four quarters of a block. Entries beyond the last
 /// whole vector of a quarter are not visited.
 ///
-/// Closures would be compiled without the vector instructions; so this is a cursor.
+/// This is a cursor, because closures would be compiled without the vector instructions.
 pub(super) struct Quarters<'a, V: F64s> {
     i: V::Instructions,
     block: &'a mut [f64],
@@ -87,7 +87,7 @@ impl<'a, V: F64s> Quarters<'a, V> {
         debug_assert!(self.at + V::LANES <= self.quarter);
         let quarter = self.quarter;
         if self.at + V::LANES <= quarter {
-            // SAFETY: as in `load`.
+            // SAFETY: as in `load`, at + L ≤ quarter.
             unsafe {
                 let start = self.block.as_mut_ptr().add(self.at);
                 y[0].store(start);

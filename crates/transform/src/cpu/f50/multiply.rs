@@ -14,11 +14,12 @@ use super::shape::{Part, Shape};
 use super::tiles::Tiles;
 use super::vectors::FieldVectors;
 
-/// The log2 of the number of points of a row: 32 KiB.
+/// The log2 of the number of points of a row, which then takes 32 KiB. Rows of a transform by tiles
+/// may be longer.
 pub(super) const ROW_LOG2: u32 = 12;
 
 /// The largest number of points of a transform whose first levels are computed in place. Longer
-/// transforms copy tiles of adjacent columns.
+/// transforms copy tiles of adjacent columns (`tiles`).
 const IN_PLACE: usize = 1 << 16;
 
 /// The smallest number of points for which a transform is distributed over several threads. With
@@ -27,24 +28,26 @@ const WITHIN_FROM: usize = 1 << 17;
 
 /// A product of two polynomials.
 pub struct Operands<'a> {
-    /// The coefficients of the first factor modulo each of k primes, N for each prime; with |x| ≤ p
-    /// for the prime p. They are replaced by the coefficients of the product.
+    /// The coefficients of the first factor modulo each of k primes: first the N for the first
+    /// prime, then those for the second, and so on. A coefficient x modulo p is an integer with |x|
+    /// ≤ p. [`multiply`] replaces them by the results.
     pub a: &'a mut [f64],
-    /// Likewise the coefficients of the second factor, or `None` for the square of the first. They
-    /// are overwritten.
+    /// The coefficients of the second factor in the same order, or `None` for the square of the
+    /// first factor. They are overwritten.
     pub b: Option<&'a mut [f64]>,
-    /// A bound of the numbers of coefficients of the factors: all others are zero.
+    /// All coefficients of both factors with an index of `used` or more are zero.
     pub used: usize,
 }
 
 /// Computes, for each prime p of `primes`, 2^e times the coefficients of a·b mod p, where e is
-/// [`Shape::scale`]. Results are up to 5.1p in absolute value. If the product has more coefficients
-/// than the shape has points, the result is wrong.
+/// [`Shape::scale`]. Results are up to 5.1p in absolute value. The product must have at most N =
+/// [`Shape::points`] coefficients; otherwise the result is wrong. The result does not depend on the
+/// number of threads of `pool`.
 ///
-/// Cost: three transforms, or two for a square, for each prime; (N/2)·log2(N) products each.
+/// Cost: for each prime three transforms, or two for a square, of (N/2)·log2(N) products each.
 ///
 /// # Panics
-/// If a factor does not have N coefficients for each prime.
+/// Panics if a factor does not have N coefficients for each prime.
 pub fn multiply(pool: &Pool, primes: &[Prime], shape: Shape, operands: Operands) {
     let Operands { a, b, used } = operands;
     let n = shape.points();
@@ -53,7 +56,7 @@ pub fn multiply(pool: &Pool, primes: &[Prime], shape: Shape, operands: Operands)
     let is_short = used <= shape.power();
     let (a, b) = (Shared::new(a), b.map(Shared::new));
     let one = |k: usize, pool: Option<&Pool>| {
-        // SAFETY: no other call uses the entries of prime k.
+        // SAFETY: each k occurs in one call, and the ranges of different k do not overlap.
         let (a, b) = unsafe { (a.piece(k * n, n), b.as_ref().map(|b| b.piece(k * n, n))) };
         run(Product { prime: &primes[k], shape, is_short, a, b, pool });
     };
@@ -83,7 +86,7 @@ impl Kernel for Product<'_> {
         let roots = prime.roots(shape.nodes());
         let passes = Passes::<V>::new(instructions, prime.field(), roots);
         let f = passes.forward.f;
-        // SAFETY: every table has at least 32 nodes.
+        // SAFETY: `Prime::roots` returns tables of at least `FIRST` = 32 nodes.
         let i = unsafe { roots.node(&f, 1) };
         if shape.rest() > 0 {
             for data in [Some(&mut *a), b.as_deref_mut()].into_iter().flatten() {
@@ -132,8 +135,8 @@ impl<'a, V: F64s> Passes<'a, V> {
         Self { forward: Forward { i, f, roots }, inverse: Inverse { i, f, roots } }
     }
 
-    /// Multiplies modulo x^n − w², where n is the length of `a` and w the factor of `node`. Inputs
-    /// are up to `bound`.
+    /// Computes a ← n·a·b mod (x^n − w²), or n·a² if `b` is `None`, where n is the length of `a`
+    /// and w the factor of `node`. Inputs are up to `bound`. The contents of `b` are overwritten.
     #[inline(always)]
     fn in_place(&self, a: &mut [f64], mut b: Option<&mut [f64]>, node: usize, bound: Bound) {
         let columns = a.len().min(1 << ROW_LOG2);
@@ -150,7 +153,9 @@ impl<'a, V: F64s> Passes<'a, V> {
         self.inverse.levels(a, columns, node, true);
     }
 
-    /// Transforms a row of each factor, multiplies, and transforms back.
+    /// Transforms a row of each factor at `node`, multiplies both element by element, and
+    /// transforms the products back. Inputs are up to `bound`. Results are those of
+    /// [`Inverse::whole`].
     #[inline(always)]
     pub(super) fn row(
         &self,

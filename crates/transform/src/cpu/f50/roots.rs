@@ -1,4 +1,4 @@
-//! The factors of the nodes of the tree that the parent module describes.
+//! The primes, and the factors w_j of the nodes of the tree that the parent module describes.
 
 use std::sync::OnceLock;
 
@@ -17,7 +17,7 @@ pub struct Prime {
     tables: [OnceLock<Option<Table>>; MAX_LOG2 + 1],
 }
 
-/// The largest log2 of the number of points of a transform.
+/// The largest log2 of the number of nodes of a table.
 pub(super) const MAX_LOG2: usize = 30;
 
 /// The numbers w_j of the nodes j, with |w_j| ≤ p/2, and the rounded quotients w_j/p.
@@ -25,12 +25,12 @@ pub(super) const MAX_LOG2: usize = 30;
 struct Table {
     w: Vec<f64>,
     ratio: Vec<f64>,
-    /// The numbers −1/w_j for the nodes j < [`FIRST`], and their rounded quotients by p.
+    /// The numbers −1/w_j mod p for the nodes j < [`FIRST`], and their rounded quotients by p.
     negated_inverses: [[f64; FIRST]; 2],
 }
 
-/// The number of nodes for which inverses are stored: enough for the nodes below node 0 in the
-/// vectors of the last block of a transform.
+/// The number of nodes for which inverses are stored. These are all descendants of node 0 whose
+/// inverses [`Roots::strided_first_inverses`] returns: 4·L nodes for L = 8 lanes.
 const FIRST: usize = 32;
 
 /// The factors of the nodes of one prime's transforms.
@@ -54,13 +54,14 @@ impl Prime {
         self.field
     }
 
-    /// Returns the factors of at least `nodes` nodes. Any table that is long enough serves.
+    /// Returns the factors of at least `nodes` nodes, from node 0 on. The number of nodes is a
+    /// power of two, at least [`FIRST`].
     ///
     /// # Panics
-    /// If `nodes` exceeds 2^30: the field lacks the roots of unity.
+    /// Panics if `nodes` exceeds 2^30.
     pub(super) fn roots(&self, nodes: usize) -> Roots<'_> {
         let log2 = nodes.max(FIRST).next_power_of_two().ilog2() as usize;
-        assert!(log2 <= MAX_LOG2, "no roots of unity for a transform of this length");
+        assert!(log2 <= MAX_LOG2, "a table of more than 2^30 nodes");
         let known = self.tables[log2..].iter().find_map(|table| table.get()?.as_ref());
         let table = known.or_else(|| {
             self.tables[log2].get_or_init(|| Table::new(self.field, log2 as u32)).as_ref()
@@ -105,21 +106,26 @@ impl Table {
 /// Let 2^k ≤ j < 2^(k+1). The result is j' = 3·2^k − 1 − j: the complement of all bits of j below
 /// the highest. So t_j + t_j' = 2·2^(−k−2) + Σ_(s<k) 2^(−s−2) = ½, and w_j·w_j' = e(½) = −1.
 ///
-/// The node 2^s·j + b, b < 2^s, has the mirrored node 2^s·j' + 2^s − 1 − b.
+/// For b < 2^s, the result for node 2^s·j + b is node 2^s·j' + 2^s − 1 − b.
 #[inline(always)]
 pub(super) fn mirrored(j: usize) -> usize {
     (3 << j.ilog2()) - 1 - j
 }
 
 impl Roots<'_> {
-    /// Checks that the table has the factors of all descendants, down to blocks of two points, of
-    /// a block of n points at `node`: of the nodes below (`node` + 1)·n/2.
+    /// Checks that the table has the factors of `node`, with a block of n points, and of all its
+    /// descendants down to blocks of two points. These are nodes below (`node` + 1)·n/2. As the
+    /// number of nodes of a table is a power of two, the table then also has all nodes up to the
+    /// next power of two.
     ///
     /// # Panics
-    /// If it has not.
+    /// Panics if a factor is missing.
     #[inline(always)]
     pub(super) fn check(self, node: usize, n: usize) {
-        assert!((node + 1) * (n / 2) <= self.0.w.len().min(self.0.ratio.len()), "a short table");
+        assert!(
+            (node + 1) * (n / 2) <= self.0.w.len().min(self.0.ratio.len()),
+            "the table lacks factors"
+        );
     }
 
     /// Returns the factor of node j in all lanes.
@@ -129,7 +135,7 @@ impl Roots<'_> {
     #[inline(always)]
     pub(super) unsafe fn node<V: F64s>(self, f: &FieldVectors<V>, j: usize) -> Factors<V> {
         debug_assert!(j < self.0.w.len());
-        // SAFETY: the caller's promise; both parts of the table have the same length.
+        // SAFETY: the caller guarantees that j is below the common length of `w` and `ratio`.
         let constants = unsafe { [*self.0.w.get_unchecked(j), *self.0.ratio.get_unchecked(j)] };
         f.factors(Factor::from_constants(constants))
     }
@@ -148,7 +154,8 @@ impl Roots<'_> {
     #[inline(always)]
     unsafe fn nodes<V: F64s>(self, i: V::Instructions, j: usize) -> Factors<V> {
         debug_assert!(j + V::LANES <= self.0.w.len());
-        // SAFETY: the caller's promise; both parts of the table have the same length.
+        // SAFETY: the caller guarantees that j + L is at most the common length of `w` and
+        // `ratio`.
         unsafe {
             let (w, ratio) = (self.0.w.as_ptr().add(j), self.0.ratio.as_ptr().add(j));
             Factors { w: V::load(i, w), ratio: V::load(i, ratio) }
@@ -174,7 +181,8 @@ impl Roots<'_> {
         s: u32,
         first: usize,
     ) -> [Factors<V>; 4] {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees the factors of the L·2^s nodes from `first` on. Each call
+        // returns L of them.
         unsafe {
             let a = self.nodes(i, first);
             if s == 0 {
@@ -189,7 +197,8 @@ impl Roots<'_> {
         }
     }
 
-    /// Returns the same for the numbers −1/w of the L·2^s nodes from 0 on.
+    /// Returns the numbers −1/w of the L·2^s nodes from node 0 on, in the order of
+    /// [`Self::strided`].
     #[inline(always)]
     pub(super) fn strided_first_inverses<V: F64s>(
         self,
@@ -209,8 +218,8 @@ impl Roots<'_> {
     }
 }
 
-/// Returns the 2·L factors in `a` and `b` at even and at odd positions; the last two entries repeat
-/// the first two.
+/// Returns the factors at even positions, and those at odd positions, of the 2·L factors in `a` and
+/// `b`. The last two entries of the result repeat the first two.
 #[inline(always)]
 fn split2<V: F64s>(a: Factors<V>, b: Factors<V>) -> [Factors<V>; 4] {
     let ([w0, w1], [r0, r1]) = (a.w.deinterleave(b.w), a.ratio.deinterleave(b.ratio));
@@ -218,7 +227,8 @@ fn split2<V: F64s>(a: Factors<V>, b: Factors<V>) -> [Factors<V>; 4] {
     [even, odd, even, odd]
 }
 
-/// Returns the 4·L factors in four vectors at positions congruent to 0, 1, 2 and 3 modulo 4.
+/// Returns four vectors of L factors. Vector b has those of the 4·L given factors whose positions
+/// are congruent to b modulo 4.
 #[inline(always)]
 fn split4<V: F64s>([a, b, c, d]: [Factors<V>; 4]) -> [Factors<V>; 4] {
     let ([even0, odd0, ..], [even1, odd1, ..]) = (split2(a, b), split2(c, d));

@@ -11,20 +11,22 @@ pub struct Shape {
     extended: bool,
 }
 
-/// The smallest log2(M): half of a length has at least L² = 64 points for L = 8 lanes.
+/// The smallest log2(M). Every part of a product then has at least L² = 64 points for L = 8 lanes.
 const MIN_LOG2: u32 = 7;
 
 /// A part of a product: the residues modulo x^n − w², where w is the factor of a node of the tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Part {
-    /// The coefficients among the N of the product; n is the length of the range.
+    /// The indices of the part's coefficients among the N of the product. n is the length of the
+    /// range.
     pub(super) range: Range<usize>,
+    /// The node of the tree.
     pub(super) node: usize,
 }
 
 impl Shape {
-    /// Returns the shortest shape of at least `coefficients` points and at least 128. Returns
-    /// `None` if it would exceed the largest, 3/2·2^29.
+    /// Returns the shape of least length with at least `coefficients` points and at least 128
+    /// points. Returns `None` if `coefficients` exceeds 3/2·2^29.
     #[must_use]
     pub fn of(coefficients: usize) -> Option<Self> {
         let least = 1 << MIN_LOG2;
@@ -40,8 +42,8 @@ impl Shape {
         (1 << self.log2) + self.rest()
     }
 
-    /// Returns the exponent e for which products of this shape are multiplied by 2^e: see
-    /// [`multiply`](super::multiply()).
+    /// Returns the exponent e of the power 2^e by which [`multiply`](super::multiply()) multiplies
+    /// products of this shape.
     #[must_use]
     pub fn scale(self) -> u32 {
         self.log2 + u32::from(self.extended)
@@ -58,10 +60,11 @@ impl Shape {
         if self.extended { 1 << (self.log2 - 1) } else { 0 }
     }
 
-    /// Returns the number of nodes whose factors the transforms use. The children of a block of two
-    /// points are not used.
+    /// Returns a number of nodes, from node 0 on, that includes all nodes whose factors the
+    /// transforms use. The transforms do not use the factors of nodes of length 1.
     pub(super) fn nodes(self) -> usize {
-        // Below node 2 with M/2 points: nodes to 3·M/4.
+        // The nodes of length 2 below node 0 of length M end before M/2, and those below node 2 of
+        // length M/2 before 3·M/4.
         1 << self.log2
     }
 

@@ -22,8 +22,9 @@ fn coefficients(field: F50, seed: u64, len: usize) -> Vec<f64> {
     (0..len).map(|_| next()).collect()
 }
 
-/// Returns the product of two polynomials for each of the first primes, and its canonical
-/// coefficients times 2^−e. The factors have the given coefficients for each prime.
+/// Returns the coefficients, from 0 to p − 1, of the product of two polynomials modulo each of the
+/// first primes p. The factors have the given coefficients for each prime. If `b` is `None`,
+/// returns those of the square of `a`.
 fn products(pool: &Pool, shape: Shape, a: &[Vec<f64>], b: Option<&[Vec<f64>]>) -> Vec<Vec<u64>> {
     let n = shape.points();
     let padded = |rows: &[Vec<f64>]| -> Vec<f64> {
@@ -89,7 +90,8 @@ fn value(p: u64, row: impl DoubleEndedIterator<Item = u64>, x: u64) -> u64 {
         .fold(0, |sum, c| ((u128::from(mul_mod(sum, x, p)) + u128::from(c)) % u128::from(p)) as u64)
 }
 
-/// Compares long products at a few points, and the results on several threads.
+/// Compares the values of long products at a few points with those of the factors, and the results
+/// on one, two and three threads with each other.
 fn long_products(lengths: &[usize], primes: usize) {
     let pools = [1, 2, 3].map(Pool::new);
     for &n in lengths {

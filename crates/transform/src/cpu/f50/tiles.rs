@@ -1,7 +1,7 @@
-//! Transforms of n = R·C points that exceed the caches. The first log2(R) levels operate on the
-//! columns of a matrix of R rows of C points. Tiles of adjacent columns are copied to a buffer, so
-//! that all these levels read the matrix from memory once. Then each row is transformed at a node
-//! of its own.
+//! Transforms of n = R·C points that exceed the caches. The points are a matrix of R rows of C
+//! points. The first log2(R) levels operate on its columns. A *tile* of adjacent columns is copied
+//! to a buffer, so all these levels together read the matrix from memory once. Then each row is
+//! transformed, as the block of a node of its own.
 
 use warpint_arith::f50::F50;
 use warpint_arith::simd::{F64s, Kernel, run};
@@ -24,10 +24,14 @@ pub(super) struct Tiles<'a> {
     columns: usize,
 }
 
-/// What is done with a range of tiles or of rows.
+/// The computation on a range of tiles or of rows.
 enum Work<'a> {
+    /// The first levels of the transform, on tiles. Inputs are up to the bound.
     Forward(Bound),
+    /// On rows: the other levels, the product with the second factor or the square, and the first
+    /// levels of the inverse transform. Inputs are up to the bound.
     Rows(Option<&'a Shared<'a, f64>>, Bound),
+    /// The last levels of the inverse transform, on tiles.
     Inverse,
 }
 
@@ -39,14 +43,15 @@ struct Task<'a> {
 }
 
 impl<'a> Tiles<'a> {
-    /// Describes a transform of n points. The length of a row is the square root of n or longer, up
-    /// to a factor of 4, and at least 2^12.
+    /// Describes a transform of n points, a power of two. A row has max(2^12, 2^(⌈log2(n)/2⌉ + 1))
+    /// points.
     pub(super) fn new(field: F50, roots: Roots<'a>, n: usize, node: usize) -> Self {
         let columns = 1 << ROW_LOG2.max(n.ilog2().div_ceil(2) + 1);
         Self { field, roots, node, rows: n / columns, columns }
     }
 
-    /// Multiplies modulo x^n − w², where w is the factor of the node. Inputs are up to `bound`.
+    /// Computes a ← n·a·b mod (x^n − w²), or n·a² if `b` is `None`, where w is the factor of the
+    /// node. Inputs are up to `bound`. The contents of `b` are overwritten.
     pub(super) fn multiply(&self, pool: &Pool, a: &mut [f64], b: Option<&mut [f64]>, bound: Bound) {
         let (a, b) = (Shared::new(a), b.map(Shared::new));
         let tiles = self.columns / WIDTH;
@@ -68,11 +73,13 @@ impl<'a> Tiles<'a> {
     /// Returns the part of a row that belongs to a tile.
     ///
     /// # Safety
-    /// No other thread may use the columns of the tile.
+    /// No other thread may use the columns of the tile, and no other result of this method for the
+    /// same tile and row may be in use.
     #[inline(always)]
     #[expect(clippy::mut_from_ref, reason = "disjointness is the caller's promise")]
     unsafe fn part<'b>(&self, data: &'b Shared<'_, f64>, tile: usize, row: usize) -> &'b mut [f64] {
-        // SAFETY: the caller's promise; rows do not overlap.
+        // SAFETY: the caller guarantees that nothing else uses these columns. Parts of different
+        // rows do not overlap.
         unsafe { data.piece(row * self.columns + tile * WIDTH, WIDTH) }
     }
 }
@@ -91,7 +98,8 @@ impl Kernel for Task<'_> {
                 let mut copy = vec![0.0; tiles.rows * WIDTH];
                 for tile in range {
                     for (j, copy) in copy.chunks_exact_mut(WIDTH).enumerate() {
-                        // SAFETY: ranges of tasks do not overlap, and tiles neither.
+                        // SAFETY: the tasks that run at the same time have disjoint ranges of
+                        // tiles. The result is used in this statement only.
                         copy.copy_from_slice(unsafe { tiles.part(data, tile, j) });
                     }
                     if let Work::Forward(bound) = work {
@@ -108,7 +116,8 @@ impl Kernel for Task<'_> {
             Work::Rows(b, bound) => {
                 for j in range {
                     let (at, len) = (j * tiles.columns, tiles.columns);
-                    // SAFETY: ranges of tasks do not overlap, and rows neither.
+                    // SAFETY: the tasks that run at the same time have disjoint ranges of rows, and
+                    // rows do not overlap. a and b are different arrays.
                     let (a, b) = unsafe { (data.piece(at, len), b.map(|b| b.piece(at, len))) };
                     passes.row(a, b, tiles.node * tiles.rows + j, bound, false);
                 }

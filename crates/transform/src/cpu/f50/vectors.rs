@@ -6,8 +6,9 @@ use warpint_arith::simd::F64s;
 /// The number 3·2^51, with which [`F50`] rounds to the nearest integer.
 const MAGIC: f64 = 6_755_399_441_055_744.0;
 
-/// The constants of a field, in all lanes. Every operation acts on each lane by the method of the
-/// operation of [`F50`] with the same name, and has its bounds.
+/// The constants of a field, in all lanes. Every operation acts on each lane as the operation of
+/// [`F50`] with the same name does. It has the same conditions on its arguments, and the same
+/// bounds of its results.
 #[derive(Clone, Copy)]
 pub struct FieldVectors<V: F64s> {
     instructions: V::Instructions,
@@ -16,7 +17,7 @@ pub struct FieldVectors<V: F64s> {
     magic: V,
 }
 
-/// A [`Factor`] for each lane: the numbers w, and the rounded quotients w/p.
+/// A [`Factor`] in each lane: the numbers w, and the rounded quotients w/p.
 #[derive(Clone, Copy)]
 pub struct Factors<V: F64s> {
     pub(super) w: V,
@@ -45,7 +46,7 @@ impl<V: F64s> FieldVectors<V> {
         Factors { w: V::splat(self.instructions, w), ratio: V::splat(self.instructions, ratio) }
     }
 
-    /// Returns r ≡ a·w mod p: see [`F50::mul_by`].
+    /// Returns r ≡ a·w mod p: see [`F50::mul_by`]. Requires |a| ≤ 2^52.
     #[inline(always)]
     #[must_use]
     pub fn mul_by(&self, a: V, factors: Factors<V>) -> V {
@@ -54,7 +55,7 @@ impl<V: F64s> FieldVectors<V> {
         q.neg_mul_add(self.p, h).add(a.mul_sub(factors.w, h))
     }
 
-    /// Returns r ≡ a·b mod p: see [`F50::mul`].
+    /// Returns r ≡ a·b mod p: see [`F50::mul`]. Requires |a·b| ≤ (2^51 − 2)·p.
     #[inline(always)]
     #[must_use]
     pub fn mul(&self, a: V, b: V) -> V {
@@ -63,7 +64,7 @@ impl<V: F64s> FieldVectors<V> {
         q.neg_mul_add(self.p, h).add(a.mul_sub(b, h))
     }
 
-    /// Returns r ≡ x mod p with |r| ≤ p/2 + 2: see [`F50::reduce`].
+    /// Returns r ≡ x mod p with |r| ≤ p/2 + 2: see [`F50::reduce`]. Requires |x| ≤ 2^53.
     #[inline(always)]
     #[must_use]
     pub fn reduce(&self, x: V) -> V {
@@ -71,7 +72,8 @@ impl<V: F64s> FieldVectors<V> {
         q.neg_mul_add(self.p, x)
     }
 
-    /// Returns the integers from 0 to p − 1 that are congruent to x mod p: see [`F50::to_u64`].
+    /// Returns the integers from 0 to p − 1 that are congruent to x mod p, as `f64`: see
+    /// [`F50::to_u64`]. Requires |x| ≤ 2^53.
     #[inline(always)]
     #[must_use]
     pub fn canonical(&self, x: V) -> V {
