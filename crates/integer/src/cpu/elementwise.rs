@@ -93,7 +93,7 @@ pub(crate) fn shift_left(a: Operand, bits: u32, out: &mut [u32], limbs: usize) {
         let (moved, top) = out.split_at_mut(row.len().min(out.len()));
         let mut below = 0;
         for (out, &limb) in moved.iter_mut().zip(row) {
-            // Two shifts, because a shift of u32 by 32 is not defined.
+            // Two shifts, because a shift of a `u32` by 32 is not defined.
             *out = limb << bits | below >> 1 >> (31 - bits);
             below = limb;
         }

@@ -28,9 +28,10 @@ pub(crate) fn gcd(a: Operand, b: Operand, count: usize, g: Rows) {
 }
 
 /// Computes g_i ← gcd(a_i, b_i) and cofactors x_i and y_i with g_i = x_i·a_i + y_i·b_i. `results`
-/// are g, |x| with as many limbs as b, and |y| with as many limbs as a. `signs` are the signs of x
-/// and y: 1 where the cofactor is negative, otherwise 0. [`Euclid::gcd_with_cofactor`] defines
-/// which x_i is computed. For a_i = 0 and b_i ≠ 0, y_i is 1.
+/// are g with as many limbs as the longer operand, |x| with as many limbs as b, and |y| with as
+/// many limbs as a. `signs` are the signs of x and y: 1 where the cofactor is negative, and 0
+/// elsewhere. [`Euclid::gcd_with_cofactor`] defines which x_i is computed. For a_i = 0 and b_i ≠ 0,
+/// y_i is 1.
 pub(crate) fn gcd_ext(a: Operand, b: Operand, results: [Rows; 3], signs: [&mut [u8]; 2]) {
     let count = signs[0].len();
     for_rows(
@@ -122,14 +123,14 @@ impl Space {
             sub_assign(product, g);
             true
         } else {
-            // g divides a: x·a is 0 or g.
+            // 0 ≤ x·a ≤ g, and g divides a. So x·a is 0 or g, and g − x·a is g or 0.
             let rest = if x.is_empty() { g } else { &[] };
             copy_to(product, rest);
             false
         };
         self.divider.set(b);
         self.divider.div_rem(quotient, &mut remainder[..b.len()], product);
-        debug_assert!(trimmed(&remainder[..b.len()]).is_empty(), "a cofactor that is none");
+        debug_assert!(trimmed(&remainder[..b.len()]).is_empty(), "x·a − g is not a multiple of b");
         store(y_out, quotient);
         [x_negative, y_negative]
     }

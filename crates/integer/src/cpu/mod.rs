@@ -1,6 +1,7 @@
-//! Operations on the CPU. Instance i of an operation on batches is the computation with number i of
-//! each batch. All cores work on a batch, and each core processes several instances at a time. The
-//! arithmetic of single numbers is in [`warpint_natural`].
+//! Operations on the CPU. *Instance* i of an operation on batches is the computation with number i
+//! of each batch. All cores work on a batch, and each core processes several instances at a time.
+//! In the comments of these files, a *limb* has 32 bits in batches, and 64 bits in working memory.
+//! The arithmetic of single numbers is in [`warpint_natural`].
 //!
 //! | file | what it computes |
 //! |---|---|
@@ -9,8 +10,8 @@
 //! | `multiply` | products and squares of a batch's numbers |
 //! | `divide` | quotients and remainders of a batch's numbers |
 //! | `gcd` | common divisors and inverses of a batch's numbers |
-//! | `powers` | roots and powers of a batch's numbers |
-//! | `rows` | operations with several results |
+//! | `powers` | roots and powers of a batch's numbers, and products modulo numbers |
+//! | `rows` | loops over the rows of several results and flags |
 //! | `lanes` | batches across the lanes of vectors |
 
 mod divide;
@@ -34,8 +35,8 @@ pub(crate) use powers::{mul_mod, pow_mod, root, sqrt_rem};
 pub(crate) use rows::Rows;
 pub(crate) use sum::{sum, sum_assign};
 
-/// The size in bytes of the results that one core computes at a time. Less work is not worth
-/// handing to another core.
+/// The size in bytes of the results that one core computes at a time. For less work, distribution
+/// to cores takes longer than it saves.
 const CHUNK_BYTES: usize = 1 << 14;
 
 /// An operand: numbers of `width` limbs of 32 bits, one number after the other, the lowest limb

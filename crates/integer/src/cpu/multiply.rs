@@ -43,7 +43,8 @@ pub(crate) fn square(part: Part, a: Operand, out: &mut [u32]) {
     square_one_by_one(part, a, out);
 }
 
-/// Returns the path across lanes that is the fastest way to these products.
+/// Returns the path across lanes that is faster for these products than [`multiply_one_by_one`].
+/// Returns `None` if there is none.
 #[cfg(target_arch = "x86_64")]
 fn lanes_for(part: Part, a: Operand, b: Operand, out: &[u32]) -> Option<Path> {
     let count = out.len() / part.limbs(a.width(), b.width()).1;

@@ -43,7 +43,7 @@ pub(crate) fn root(a: Operand, k: NonZeroU32, count: usize, root: Rows) {
     });
 }
 
-/// The temporary memory of one core: the numbers of one instance, in limbs of 64 bits, and
+/// The temporary memory of one core: the numbers of one instance, in limbs of 64 bits, and the
 /// precomputed data of the modulus.
 struct Space<T> {
     a: Vec<u64>,
@@ -92,7 +92,7 @@ pub(crate) fn pow_mod(a: Operand, e: Operand, m: Operand, x: Rows, flags: &mut [
 /// Computes [`pow_mod`] with one power after the other on each core.
 pub(super) fn pow_mod_one_by_one(a: Operand, e: Operand, m: Operand, x: Rows, flags: &mut [u8]) {
     let space = || OneByOne::new([a, e, m]);
-    // A power takes as long as many sums.
+    // A power takes as long as many sums, so a core gets fewer at a time.
     let at_a_time = rows_at_a_time(m.width()).div_ceil(16);
     for_rows(flags.len(), at_a_time, [x], [flags], space, |space, i, [x]| {
         [space.pow([a, e, m], i, x)]

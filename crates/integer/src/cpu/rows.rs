@@ -1,4 +1,5 @@
-//! Operations with several results and flags per number.
+//! Loops over the instances of an operation with several results and flags per number, on all
+//! cores.
 
 use rayon::prelude::*;
 
@@ -37,9 +38,9 @@ pub(super) struct Task<'a, const N: usize, const F: usize> {
     pub(super) flags: [&'a mut [u8]; F],
 }
 
-/// Calls `row` for each i < `count`, and stores the flags that `row` returns. The arguments of
-/// `row` are temporary memory made by `space`, the index i, and row i of each result. One core
-/// processes `at_a_time` consecutive numbers at a time.
+/// Calls `row` for each i < `count`, on all cores, and stores the flags that `row` returns. The
+/// arguments of `row` are temporary memory made by `space`, the index i, and row i of each result.
+/// One core processes `at_a_time` consecutive numbers at a time.
 pub(super) fn for_rows<S, const N: usize, const F: usize>(
     count: usize,
     at_a_time: usize,

@@ -1,21 +1,25 @@
 //! Four lanes with limbs of 51 bits, by fused multiply-adds of FP64 on AVX2.
 //!
-//! The two parts of a product come from two fused multiply-adds (Emmart, Zheng and Weems, *Faster
-//! modular exponentiation using double precision floating point arithmetic on the GPU*, 2018;
-//! here with rounding to nearest). Let 0 ≤ a, b < 2^51 and p = a·b < 2^102. Let C = 3·2^102 and
-//! D = 3·2^51. Numbers of type `f64` between 2^103 and 2^104 are multiples of 2^51, so
+//! The two parts of a product come from two fused multiply-adds (Emmart, Zheng and Weems 2018,
+//! *Faster modular exponentiation using double precision floating point arithmetic on the GPU*,
+//! ARITH 25, 130–137; here with rounding to nearest). Let 0 ≤ a, b < 2^51 and p = a·b < 2^102. Let
+//! C = 3·2^102 and D = 3·2^51. Numbers of type `f64` between 2^103 and 2^104 are multiples of 2^51,
+//! so
 //!
 //! * t = fma(a, b, C) is C + h·2^51 with |p − h·2^51| ≤ 2^50 and 0 ≤ h ≤ 2^51;
 //! * C + D − t = D − h·2^51 is exact: C + D is a multiple of 2^51 below 2^104, and the difference
-//!   is a multiple of 2^51 below 2^103;
-//! * fma(a, b, D − h·2^51) is D + r with r = p − h·2^51: an integer between 2^52 and 2^53, hence
-//!   exact.
+//!   is a multiple of 2^51 that is below 2^103 in absolute value;
+//! * fma(a, b, D − h·2^51) is D + r with r = p − h·2^51. This is an integer between 2^52 and 2^53,
+//!   so the result is exact.
 //!
-//! Bit patterns of numbers between two powers of two are in arithmetic progression, so those of t
-//! and D + r exceed h and r by the bit patterns of C and D. Additions of integers sum them up.
+//! Between two adjacent powers of two, the bit patterns of successive `f64` numbers are successive
+//! integers. So the bit pattern of t is that of C plus h, and the bit pattern of D + r is that of D
+//! plus r. Integer additions add these bit patterns to columns. The bit patterns of C and D are
+//! [`Lanes::HIGH_BIAS`] and [`Lanes::LOW_BIAS`].
 //!
-//! All `unsafe` blocks without a comment of their own call instructions of AVX2 or FMA. Every method
-//! has a vector or a proof as argument, which exist only where the processor has them.
+//! The `unsafe` blocks of the macro in this file call instructions of AVX2 or FMA. Every method has
+//! a vector or a proof as argument. A vector is made only from a proof, and a proof only by
+//! [`Lanes::proof`], after it has checked that the processor has the instructions.
 
 use std::arch::x86_64::*;
 
@@ -71,7 +75,8 @@ impl Avx2 {
     }
 }
 
-// SAFETY: `__m256i` is 32 bytes without padding, and lane l is word l.
+// SAFETY: `__m256i` has 32 bytes without padding and an alignment of 32. Lane l is word l, and
+// every bit pattern is valid.
 unsafe impl Lanes for Avx2 {
     const LANES: usize = LANES;
     const BITS: u32 = BITS;
@@ -90,7 +95,8 @@ unsafe impl Lanes for Avx2 {
         fn inside<K: Kernel<Avx2>>(proof: Avx2Proof, kernel: K) -> K::Output {
             kernel.run(proof)
         }
-        // SAFETY: `proof` proves that the processor has the instructions.
+        // SAFETY: `proof` proves that the processor has the instructions of [`Level::Avx2`], which
+        // are those that `inside` enables.
         unsafe { inside(proof, kernel) }
     }
 
@@ -103,10 +109,11 @@ unsafe impl Lanes for Avx2 {
     unsafe fn load(proof: Avx2Proof, from: *const u32, len: usize) -> Self {
         debug_assert!(len <= 2 * LANES, "more words than a vector has");
         if len == 2 * LANES {
-            // SAFETY: the caller's promise, and the proof of the instructions.
+            // SAFETY: the argument proves that the processor has the instruction. The caller
+            // guarantees that `from` is valid for reading `len` words.
             return Self(unsafe { _mm256_loadu_si256(from.cast()) });
         }
-        // SAFETY: as above. Words beyond `len` are not read.
+        // SAFETY: as above. The mask excludes words beyond `len`, which are not read.
         Self(unsafe { _mm256_maskload_epi32(from.cast(), first(proof, len)) })
     }
 
@@ -114,11 +121,12 @@ unsafe impl Lanes for Avx2 {
     unsafe fn store(self, to: *mut u32, len: usize) {
         debug_assert!(len <= 2 * LANES, "more words than a vector has");
         if len == 2 * LANES {
-            // SAFETY: the caller's promise, and the proof of the instructions.
+            // SAFETY: a vector exists, so the processor has the instruction. The caller guarantees
+            // that `to` is valid for writing `len` words.
             unsafe { _mm256_storeu_si256(to.cast(), self.0) }
         } else {
-            // SAFETY: as above. Words beyond `len` are not written. A vector exists, so the
-            // processor has the instructions.
+            // SAFETY: as above. The mask excludes words beyond `len`, which are not written.
+            // `Avx2Proof` may be made here, because a vector exists.
             unsafe { _mm256_maskstore_epi32(to.cast(), first(Avx2Proof(()), len), self.0) }
         }
     }
@@ -180,7 +188,7 @@ unsafe impl Lanes for Avx2 {
 
     #[inline(always)]
     fn transpose(square: &mut [Self]) {
-        assert_eq!(square.len(), LANES, "a square of vectors");
+        assert_eq!(square.len(), LANES, "the matrix is not square");
         // Exchanges the off-diagonal blocks of size 1, then 2 lanes.
         for i in 0..2 {
             let (a, b) = (square[2 * i].0, square[2 * i + 1].0);

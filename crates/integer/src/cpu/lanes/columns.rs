@@ -1,18 +1,19 @@
-//! Products of limbs, summed up in columns. Column k holds what belongs to 2^(β·k), where β =
-//! [`Lanes::BITS`]; carries wait until all products are added.
+//! Sums of products of limbs, in columns. Column k is the sum of all parts of products that belong
+//! to 2^(β·k), where β = [`Lanes::BITS`]. Carries are propagated after all products have been
+//! added.
 //!
 //! The unit of work is a block of B limbs of one factor times all limbs of the other. The B limbs
 //! stay in registers, and so do the columns that they currently reach. Each column is read and
 //! written once per block.
 //!
 //! # Bounds
-//! Let n be the number of limbs of the shorter factor, at most [`MOST_LIMBS`] = 2^9. A product adds at
-//! most n low and n high parts to a column. A column of a Montgomery product, which is the sum of
-//! two products and a carry, is
+//! Let n be the number of limbs of the shorter factor, at most [`MOST_LIMBS`] = 2^9. A product adds
+//! at most n low and n high parts to a column. A Montgomery product is the sum of two products. A
+//! column of it also receives one carry. So such a column is
 //!
-//! * at most 4·2^9·2^52 = 2^63 and a carry below 2^12, if parts are below 2^52;
-//! * at most 2·2^9·2^50 + 2·2^9·2^51 = 3·2^60 and a carry below 2^12 in size, for β = 51, where low
-//!   parts are at most 2^50 in size and high parts at most 2^51.
+//! * below 4·2^9·2^52 = 2^63, plus a carry below 2^12, if parts are below 2^52;
+//! * at most 2·2^9·2^50 + 2·2^9·2^51 = 3·2^60 in absolute value, plus a carry below 2^12, for
+//!   β = 51. There, low parts are at most 2^50 in absolute value, and high parts at most 2^51.
 
 #![expect(clippy::needless_range_loop, reason = "indices that several arrays share")]
 
@@ -21,8 +22,8 @@ use super::vector::{Lanes, carry, digit};
 /// The largest number of limbs of a factor: see the bounds above.
 pub(super) const MOST_LIMBS: usize = 1 << 9;
 
-/// Calls `$body` with the constant `$b` equal to `$n`, which is from 1 to [`block`]. Vectors with
-/// small blocks do not compile the larger ones.
+/// Evaluates `$body` with the constant `$b` equal to `$n`, which is from 1 to [`block`]. For
+/// vectors with small blocks, the code of larger blocks is not compiled.
 macro_rules! with_block {
     ($v:ty, $n:expr, $b:ident => $body:expr) => {
         match $n {
@@ -62,8 +63,8 @@ macro_rules! with_block {
     };
 }
 
-/// Repeats `$body` for `$s` = 0, 1 … B − 1 with constant `$s`, for B ≤ 8. The compiler leaves some
-/// loops of this kind rolled, and then keeps the entries of arrays in memory.
+/// Repeats `$body` for the constants `$s` = 0, 1 … B − 1, for B ≤ 8. The compiler does not unroll
+/// some loops of this kind, and then keeps arrays in memory instead of registers.
 macro_rules! unrolled {
     ($s:ident < $b:ident => $body:expr) => {
         unrolled!(@ $s $b $body; 0 1 2 3 4 5 6 7)
@@ -81,23 +82,25 @@ macro_rules! unrolled {
 const MOST_BLOCK: usize = 8;
 
 /// Returns the largest number B of limbs in a block. Eight limbs, twice eight columns and a limb of
-/// the other factor fit in the 32 registers of AVX-512; four limbs, four columns, two constants and
-/// the steps of a product fit in the 16 registers of AVX2.
+/// the other factor fit in the 32 registers of AVX-512. Four limbs, four columns, two constants and
+/// the intermediate values of a product fit in the 16 registers of AVX2.
 pub(super) const fn block<V: Lanes>() -> usize {
     if V::SPLIT { MOST_BLOCK } else { 4 }
 }
 
-/// Returns what a column contains too much after `low` low and `high` high parts, mod 2^64.
+/// Returns the sum of the biases in a column after `low` low and `high` high parts have been added,
+/// mod 2^64.
 const fn bias<V: Lanes>(low: usize, high: usize) -> u64 {
     let low = V::LOW_BIAS.wrapping_mul(low as u64);
     low.wrapping_add(V::HIGH_BIAS.wrapping_mul(high as u64))
 }
 
 /// The columns that a block of B limbs reaches from limb i of the other factor on. Entry t belongs
-/// to column i + t. Rows of entries may be rotated: entry t is then at index (t + s) mod B.
+/// to column i + t. The arrays may be rotated by s: entry t is then at index (t + s) mod B.
 struct Window<V, const B: usize> {
     /// The columns, without high parts if [`Lanes::SPLIT`] is true. They are corrected in advance
-    /// for the biases of all parts that would come if the other factor had no end.
+    /// for the biases of all parts that would be added if the other factor had infinitely many
+    /// limbs.
     low: [V; B],
     /// The high parts of column i + t + 1 if [`Lanes::SPLIT`] is true. Otherwise unused.
     high: [V; B],
@@ -108,7 +111,8 @@ struct Window<V, const B: usize> {
 }
 
 impl<V: Lanes, const B: usize> Window<V, B> {
-    /// Makes a window from columns, to which `low(t)` low and `high(t)` high parts will be added.
+    /// Makes a window from columns. `low(t)` low and `high(t)` high parts will be added to column
+    /// t.
     #[inline(always)]
     fn new(
         proof: V::Proof,
@@ -132,8 +136,9 @@ impl<V: Lanes, const B: usize> Window<V, B> {
         window
     }
 
-    /// Adds x·y_t to the columns of entry t and the one above. t is less than B − 1 or
-    /// [`Lanes::SPLIT`] is true.
+    /// Adds x·y to the columns of the entry at index t and of the next entry. If [`Lanes::SPLIT`]
+    /// is false, the entry at index t must not be entry B − 1, because the window does not have the
+    /// next entry.
     #[inline(always)]
     fn add(&mut self, t: usize, x: V, y: V) {
         if V::SPLIT {
@@ -145,8 +150,8 @@ impl<V: Lanes, const B: usize> Window<V, B> {
     }
 
     /// Adds x·(y_0 … y_(B−1)) for the limb x of index i, returns the finished column i, and goes on
-    /// to i + 1. `next` is the content of column i + B so far. Rows are rotated by s before, and by
-    /// s + 1 after the call.
+    /// to i + 1. `next` is the content of column i + B so far. The arrays are rotated by s before
+    /// the call, and by s + 1 after it.
     #[inline(always)]
     fn step(&mut self, s: usize, x: V, y: &[V; B], next: V) -> V {
         for t in 0..B - 1 {
@@ -186,7 +191,7 @@ impl<V: Lanes, const B: usize> Window<V, B> {
             }
         }
         for (t, top) in columns[x.len()..].iter_mut().enumerate() {
-            // Limbs that do not exist would have added t + 1 low and t high parts.
+            // The limbs of x beyond its end would have added t + 1 low and t high parts.
             let missing = V::splat(proof, bias::<V>(t + 1, t));
             *top = match t {
                 _ if !V::SPLIT => self.low[t].add(missing),
@@ -226,9 +231,9 @@ pub(super) fn add_product<V: Lanes>(
 }
 
 /// Adds x² to the columns, which must be 0. Columns from `needed` on may lack products. `columns`
-/// has 2·`x.len()` entries.
+/// has at least 2·`x.len()` entries.
 ///
-/// Costs about half of the products of limbs of [`add_product`].
+/// Costs about half as many products of limbs as [`add_product`].
 #[inline(always)]
 pub(super) fn add_square<V: Lanes>(proof: V::Proof, columns: &mut [V], needed: usize, x: &[V]) {
     let mut from = 0;
@@ -277,10 +282,10 @@ fn add_pairs<V: Lanes, const B: usize>(proof: V::Proof, columns: &mut [V], y: &[
 }
 
 /// Computes columns ← (columns + q·m)/2^(β·n) in the upper half of `columns`, where m has n limbs
-/// and `columns` 2n entries. q is the number for which the division leaves no remainder.
+/// and `columns` 2n entries. q < 2^(β·n) is the number for which the division leaves no remainder.
 /// `inverse` is the factor −m^(−1) mod 2^β in each lane. The lower half is overwritten.
 ///
-/// Costs n² products of limbs, and n low products, each of which waits for the one before.
+/// Costs n² products of limbs, and n low products. Each low product depends on the one before.
 #[inline(always)]
 pub(super) fn reduce<V: Lanes>(proof: V::Proof, columns: &mut [V], m: &[V], inverse: V) {
     let mut from = 0;
@@ -293,8 +298,8 @@ pub(super) fn reduce<V: Lanes>(proof: V::Proof, columns: &mut [V], m: &[V], inve
     }
 }
 
-/// Adds q·m to the columns, where q has the B limbs for which the lowest B columns become 0 with
-/// all their carries. Does not write these columns, but adds their carries to the next one.
+/// Adds q·m to the columns. q has B limbs, such that the sum of the lowest B columns becomes a
+/// multiple of 2^(β·B). Does not write these columns, but adds their carry to the next one.
 #[inline(always)]
 fn reduce_block<V: Lanes, const B: usize>(proof: V::Proof, columns: &mut [V], m: &[V], inverse: V) {
     let (low_m, high_m) = m.split_at(B);
@@ -308,7 +313,7 @@ fn reduce_block<V: Lanes, const B: usize>(proof: V::Proof, columns: &mut [V], m:
     }
     let mut q = [zero; B];
     unrolled!(t < B => {
-        // The bias that is corrected in advance is a multiple of 2^β.
+        // The bias that is corrected in advance is a multiple of 2^β, so it does not change q_t.
         q[t] = low[t].low_product(proof, inverse);
         for s in 0..B - t {
             (low[t + s], low[t + s + 1]) = V::mad(low[t + s], low[t + s + 1], low_m[s], q[t]);
@@ -328,7 +333,8 @@ fn reduce_block<V: Lanes, const B: usize>(proof: V::Proof, columns: &mut [V], m:
 /// Replaces columns by the limbs of Σ columns_k·2^(β·k) mod 2^(β·`columns.len()`).
 #[inline(always)]
 pub(super) fn propagate<V: Lanes>(proof: V::Proof, columns: &mut [V]) {
-    // With an offset, a carry is too large by the offset divided by 2^β.
+    // With an offset, each carry is too large by the offset divided by 2^β. The constant added to
+    // the next column makes up for it.
     let inflated = V::OFFSET >> V::BITS;
     let offset = V::splat(proof, V::OFFSET - inflated);
     let mut carry = V::splat(proof, inflated);

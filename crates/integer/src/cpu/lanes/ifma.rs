@@ -1,8 +1,8 @@
 //! Eight lanes with limbs of 52 bits, by the integer products of AVX-512 IFMA.
 //!
-//! All `unsafe` blocks without a comment of their own call instructions of AVX-512 F, BW, DQ, VL or
-//! IFMA. Every method has a vector or a proof as argument, which exist only where the processor has
-//! them.
+//! The `unsafe` blocks of the macro in this file call instructions of AVX-512 F, BW, DQ, VL or
+//! IFMA. Every method has a vector or a proof as argument. A vector is made only from a proof, and
+//! a proof only by [`Lanes::proof`], after it has checked that the processor has the instructions.
 
 use std::arch::x86_64::*;
 
@@ -11,7 +11,7 @@ use warpint_arith::simd::Cpu;
 use super::vector::{Kernel, Lanes};
 
 const LANES: usize = 8;
-/// The shift by the width of a limb.
+/// The number of bits of a limb.
 const BITS: u32 = 52;
 
 /// Eight words in a register of 512 bits.
@@ -37,7 +37,8 @@ fn first(len: usize) -> __mmask16 {
     ((1u32 << len) - 1) as __mmask16
 }
 
-// SAFETY: `__m512i` is 64 bytes without padding, and lane l is word l.
+// SAFETY: `__m512i` has 64 bytes without padding and an alignment of 64. Lane l is word l, and
+// every bit pattern is valid.
 unsafe impl Lanes for Ifma {
     const LANES: usize = LANES;
     const BITS: u32 = BITS;
@@ -58,7 +59,8 @@ unsafe impl Lanes for Ifma {
         fn inside<K: Kernel<Ifma>>(proof: IfmaProof, kernel: K) -> K::Output {
             kernel.run(proof)
         }
-        // SAFETY: `proof` proves that the processor has the instructions.
+        // SAFETY: `proof` proves that [`Cpu::ifma`] is true, so the processor has all instructions
+        // that `inside` enables.
         unsafe { inside(proof, kernel) }
     }
 
@@ -70,15 +72,17 @@ unsafe impl Lanes for Ifma {
     #[inline(always)]
     unsafe fn load(_: IfmaProof, from: *const u32, len: usize) -> Self {
         debug_assert!(len <= 2 * LANES, "more words than a vector has");
-        // SAFETY: the caller's promise, and the proof of the instructions. Words beyond `len` are
-        // not read.
+        // SAFETY: the argument proves that the processor has the instruction. The caller guarantees
+        // that `from` is valid for reading `len` words. The mask excludes words beyond `len`, which
+        // are not read.
         Self(unsafe { _mm512_maskz_loadu_epi32(first(len), from.cast()) })
     }
 
     #[inline(always)]
     unsafe fn store(self, to: *mut u32, len: usize) {
         debug_assert!(len <= 2 * LANES, "more words than a vector has");
-        // SAFETY: the caller's promise, and the proof of the instructions. Words beyond `len` are
+        // SAFETY: a vector exists, so the processor has the instruction. The caller guarantees that
+        // `to` is valid for writing `len` words. The mask excludes words beyond `len`, which are
         // not written.
         unsafe { _mm512_mask_storeu_epi32(to.cast(), first(len), self.0) }
     }
@@ -134,7 +138,7 @@ unsafe impl Lanes for Ifma {
 
     #[inline(always)]
     fn transpose(square: &mut [Self]) {
-        assert_eq!(square.len(), LANES, "a square of vectors");
+        assert_eq!(square.len(), LANES, "the matrix is not square");
         // Exchanges the off-diagonal blocks of size 1, then 2, then 4 lanes.
         for i in 0..4 {
             let (a, b) = (square[2 * i].0, square[2 * i + 1].0);

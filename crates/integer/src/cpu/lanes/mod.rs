@@ -1,13 +1,14 @@
-//! Batches across the lanes of vectors: one number a lane, all lanes doing the same.
+//! Batches across the lanes of vectors. Each lane holds one number, and all lanes execute the same
+//! steps.
 //!
 //! | file | subject |
 //! |---|---|
 //! | `vector` | the interface of vectors |
 //! | `ifma`, `avx2`, `portable` | vectors for AVX-512 IFMA, for AVX2, and for tests on any processor |
-//! | `rows` | numbers between rows in memory and limbs in lanes |
-//! | `columns` | products, squares and Montgomery's reduction of limbs in lanes |
+//! | `rows` | conversion between rows in memory and limbs in lanes |
+//! | `columns` | products, squares and Montgomery reductions of limbs in lanes |
 //! | `product` | products and squares of a batch's numbers |
-//! | `montgomery` | powers modulo odd numbers of one group of lanes |
+//! | `montgomery` | powers modulo odd numbers, one group of lanes at a time |
 //! | `power` | powers of a batch's numbers |
 
 #[cfg(target_arch = "x86_64")]
@@ -46,8 +47,9 @@ pub(super) enum Path {
     PortableSmall,
 }
 
-/// Evaluates `$body` with `$v` as the type of the vectors of a path, and `$proof` as its proof.
-/// Evaluates to `None` if the processor lacks the instructions.
+/// Returns `Some` of the value of `$body`, where `$v` is the type of the vectors of a path, and
+/// `$proof` is the proof that the processor has its instructions. Returns `None` if the processor
+/// lacks them.
 macro_rules! with_lanes {
     ($path:expr, $v:ident, $proof:ident => $body:expr) => {{
         match $path {
@@ -87,8 +89,8 @@ impl Path {
         with_lanes!(self, V, _proof => ()).is_some()
     }
 
-    /// Returns the path that computes `count` products of factors of `a` and `b` limbs of 32 bits
-    /// faster than one product after the other does. Returns `None` if there is none.
+    /// Returns the path that is faster than one product after the other for `count` products of
+    /// factors of `a` and `b` limbs of 32 bits. Returns `None` if there is none.
     #[cfg(target_arch = "x86_64")]
     pub(super) fn for_products(a: usize, b: usize, count: usize) -> Option<Self> {
         let path = Self::best()?;
@@ -97,15 +99,16 @@ impl Path {
         pays.then_some(path)
     }
 
-    /// Returns the fewest numbers for which the lanes are worth their work.
+    /// Returns the smallest number of instances for which lanes are used: half of the lanes of a
+    /// vector.
     #[cfg(target_arch = "x86_64")]
     fn fewest(self) -> usize {
         with_lanes!(self, V, _proof => V::LANES / 2).unwrap_or(usize::MAX)
     }
 
-    /// Returns the widths of factors, in limbs of 32 bits, whose products are faster across lanes.
-    /// Measured by `cargo test --release -p warpint-integer --lib lanes::tests::speed -- --ignored
-    /// --nocapture`, AVX2 on an AMD EPYC (Zen 3) and IFMA on an Intel Xeon.
+    /// Returns the widths of factors, in limbs of 32 bits, for which products are faster across
+    /// lanes. Measured by `cargo test --release -p warpint-integer --lib lanes::tests::speed --
+    /// --ignored --nocapture`, AVX2 on an AMD EPYC (Zen 3) and IFMA on an Intel Xeon.
     #[cfg(target_arch = "x86_64")]
     fn widths_of_products(self) -> std::ops::RangeInclusive<usize> {
         let from = if self == Self::Avx2 { 64 } else { 5 };
@@ -118,11 +121,11 @@ impl Path {
     /// Panics if the processor lacks the instructions of the path.
     pub(super) fn multiply(self, part: Part, a: Operand, b: Option<Operand>, out: &mut [u32]) {
         let done = with_lanes!(self, V, proof => product::multiply::<V>(proof, part, a, b, out));
-        assert!(done.is_some(), "a path that the processor lacks");
+        assert!(done.is_some(), "the processor lacks the path's instructions");
     }
 
-    /// Returns the path that computes `count` powers of numbers of `a` limbs of 32 bits modulo numbers
-    /// of `m` limbs faster than one power after the other does. Returns `None` if there is none.
+    /// Returns the path that is faster than one power after the other for `count` powers of numbers
+    /// of `a` limbs of 32 bits modulo numbers of `m` limbs. Returns `None` if there is none.
     #[cfg(target_arch = "x86_64")]
     pub(super) fn for_powers(a: usize, m: usize, count: usize) -> Option<Self> {
         let path = Self::best()?;
@@ -151,6 +154,6 @@ impl Path {
     /// residues.
     pub(super) fn pow_mod(self, operands: [Operand; 3], x: Rows, flags: &mut [u8]) {
         let done = with_lanes!(self, V, proof => power::pow_mod::<V>(proof, operands, x, flags));
-        assert!(done.is_some(), "a path that the processor lacks");
+        assert!(done.is_some(), "the processor lacks the path's instructions");
     }
 }

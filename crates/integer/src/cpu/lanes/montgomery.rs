@@ -1,9 +1,11 @@
-//! Powers modulo odd numbers, one power a lane (Montgomery 1985; fixed windows: Menezes, van
-//! Oorschot and Vanstone, *Handbook of Applied Cryptography*, algorithm 14.82).
+//! Powers modulo odd numbers, one power per lane. Products are those of Montgomery (1985, *Modular
+//! multiplication without trial division*, Mathematics of Computation 44, 519–521). Exponents are
+//! cut into fixed windows (Menezes, van Oorschot and Vanstone 1996, *Handbook of Applied
+//! Cryptography*, CRC Press, algorithm 14.82).
 //!
-//! Let n be the number of limbs for which R = 2^(β·n) ≥ 4m, with β = [`Lanes::BITS`]. Residues modulo
-//! m stay below 2m: for x, y < 2m, a Montgomery product is (x·y + q·m)/R with q < R, hence less than
-//! 4m²/R + m ≤ 2m. No comparison is needed until the end.
+//! Let n be the number of limbs for which R = 2^(β·n) ≥ 4m, with β = [`Lanes::BITS`]. Residues
+//! modulo m stay below 2m: for x, y < 2m, a Montgomery product is (x·y + q·m)/R with q < R, which
+//! is less than 4m²/R + m ≤ 2m. So only the final result is compared with m.
 
 use warpint_natural::division::Divider;
 
@@ -12,7 +14,7 @@ use super::rows::{Group, PADDING, Words, limbs_of, load, store};
 use super::vector::{Kernel, Lanes, digit, words, words_mut};
 use crate::cpu::{load as to_words, store as to_row};
 
-/// The largest width of a window in bits. Wider windows save few products, and their tables leave
+/// The largest width of a window in bits. Wider windows save few products, and their tables exceed
 /// the cache.
 const MOST_WINDOW: usize = 6;
 
@@ -21,13 +23,13 @@ pub(super) const fn residue_limbs<V: Lanes>(width: usize) -> usize {
     limbs_of::<V>(32 * width + 2)
 }
 
-/// The operands of the powers of one group: one row per lane, and as many result rows as lanes are
-/// used. Bases are narrower than R.
+/// The operands a, e and m of the powers of one group, one row per lane. `out` has a row for each
+/// lane that is used. Bases are below R.
 pub(super) struct Powers<'a, 'r> {
     pub(super) a: Group<'a>,
     pub(super) e: Group<'a>,
     pub(super) m: Group<'a>,
-    /// Whether the moduli are those of the last call with the same memory.
+    /// Whether the moduli are those of the previous call with the same working memory.
     pub(super) same_moduli: bool,
     pub(super) out: &'r mut [u32],
 }
@@ -87,7 +89,7 @@ impl<V: Lanes> Space<V> {
 }
 
 impl<V: Lanes> Modulus<V> {
-    /// Sets the moduli, which are odd.
+    /// Sets the moduli, which must be odd. Costs one division per lane.
     #[inline(always)]
     fn set(&mut self, proof: V::Proof, moduli: &Group, words: &mut Words<V>) {
         let Self { m, inverse, square_of_r, divider, scalars, rows } = self;
@@ -114,7 +116,8 @@ impl<V: Lanes> Modulus<V> {
 }
 
 /// A Montgomery product: sets the upper half of `columns` to the limbs of (x·y + q·m)/R, or of
-/// (x² + q·m)/R if y is `None`. One of x and y is below R and the other at most 2m.
+/// (x² + q·m)/R if y is `None`. Either both x and y are below 2m, or one is below R and the other
+/// at most m. The result is then at most 2m.
 struct Multiply<'a, V> {
     modulus: &'a Modulus<V>,
     columns: &'a mut [V],
@@ -150,7 +153,7 @@ pub(super) fn inverse_of_odd(m: u64) -> u64 {
     x
 }
 
-/// Sets x to the factors of the limbs.
+/// Sets x to the factors of `limbs`.
 #[inline(always)]
 fn take<V: Lanes>(x: &mut [V], limbs: &[V]) {
     for (x, limb) in x.iter_mut().zip(limbs) {
@@ -179,7 +182,7 @@ fn window(bits: usize) -> usize {
     (1..=MOST_WINDOW).min_by_key(|&w| products(w)).unwrap_or(1)
 }
 
-/// [`Powers`] and their working memory.
+/// The computation of [`Powers`], with working memory.
 pub(super) struct Task<'a, 'r, V> {
     pub(super) space: &'r mut Space<V>,
     pub(super) powers: Powers<'a, 'r>,
@@ -199,7 +202,8 @@ impl<V: Lanes> Kernel<V> for Task<'_, '_, V> {
             modulus.set(proof, &m, memory);
         }
         let modulus = &*modulus;
-        // A call of `enter` keeps the code of a product from being repeated.
+        // Through `enter`, a product is a function call. Otherwise its code would be inlined at
+        // each use.
         let multiply = |columns: &mut [V], x: &[V], y: Option<&[V]>| {
             V::enter(proof, Multiply { modulus, columns, x, y });
         };
@@ -244,7 +248,7 @@ impl<V: Lanes> Kernel<V> for Task<'_, '_, V> {
             take(x, &columns[n..]);
         }
 
-        // x/R: (x + q·m)/R ≤ m.
+        // Converts x from Montgomery form: the result is (x + q·m)/R ≤ m.
         entry.fill(V::splat(proof, 0));
         entry[0] = V::splat(proof, 1).factor();
         multiply(columns, x, Some(entry));
@@ -252,7 +256,8 @@ impl<V: Lanes> Kernel<V> for Task<'_, '_, V> {
     }
 }
 
-/// Sets lane l of `entry` to that entry of the table which the bits of e_l from `from` on select.
+/// Sets lane l of `entry` to lane l of one entry of the table: the entry whose index is the
+/// `window` bits of e_l from bit `from` on.
 #[inline(always)]
 fn select<V: Lanes>(entry: &mut [V], table: &[V], e: &[&[u32]], from: usize, window: usize) {
     let n = entry.len();

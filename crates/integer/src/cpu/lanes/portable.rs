@@ -1,6 +1,7 @@
 //! The lanes of AVX-512 IFMA on any processor: the oracle of the other vectors.
 //!
-//! Operations are not inlined, since algorithms with unrolled loops would then take minutes to compile.
+//! Operations are not inlined. Otherwise, algorithms with unrolled loops would take minutes to
+//! compile.
 
 use super::vector::{Kernel, Lanes};
 
@@ -18,7 +19,7 @@ impl<const SPLIT: bool> Portable<SPLIT> {
     }
 }
 
-// SAFETY: the type is an array of `LANES` words.
+// SAFETY: the type is an array of `LANES` words `u64`, of which every bit pattern is valid.
 unsafe impl<const SPLIT: bool> Lanes for Portable<SPLIT> {
     const LANES: usize = LANES;
     const BITS: u32 = 52;
@@ -43,7 +44,7 @@ unsafe impl<const SPLIT: bool> Lanes for Portable<SPLIT> {
     #[inline(never)]
     unsafe fn load((): (), from: *const u32, len: usize) -> Self {
         assert!(len <= 2 * LANES, "more words than a vector has");
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees that `from` is aligned and valid for reading `len` words.
         let words = unsafe { std::slice::from_raw_parts(from, len) };
         let word = |i: usize| u64::from(words.get(i).copied().unwrap_or(0));
         Self(std::array::from_fn(|l| word(2 * l) | word(2 * l + 1) << 32))
@@ -52,7 +53,7 @@ unsafe impl<const SPLIT: bool> Lanes for Portable<SPLIT> {
     #[inline(never)]
     unsafe fn store(self, to: *mut u32, len: usize) {
         assert!(len <= 2 * LANES, "more words than a vector has");
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees that `to` is aligned and valid for writing `len` words.
         let words = unsafe { std::slice::from_raw_parts_mut(to, len) };
         for (i, word) in words.iter_mut().enumerate() {
             *word = (self.0[i / 2] >> (32 * (i % 2))) as u32;
@@ -90,7 +91,7 @@ unsafe impl<const SPLIT: bool> Lanes for Portable<SPLIT> {
 
     #[inline(never)]
     fn factor(self) -> Self {
-        assert!(self.0.iter().all(|&a| a <= MASK), "no limbs: {self:x?}");
+        assert!(self.0.iter().all(|&a| a <= MASK), "not limbs: {self:x?}");
         self
     }
 
@@ -98,7 +99,7 @@ unsafe impl<const SPLIT: bool> Lanes for Portable<SPLIT> {
     fn mad(low: Self, high: Self, a: Self, b: Self) -> (Self, Self) {
         let product = a.with(b, |a, b| (a & MASK).wrapping_mul(b & MASK) & MASK);
         let above = a.with(b, |a, b| ((u128::from(a & MASK) * u128::from(b & MASK)) >> 52) as u64);
-        // Columns must not overflow.
+        // In debug builds, an overflow of a column panics.
         (low.with(product, |a, b| a + b), high.with(above, |a, b| a + b))
     }
 
@@ -108,7 +109,7 @@ unsafe impl<const SPLIT: bool> Lanes for Portable<SPLIT> {
 
     #[inline(never)]
     fn transpose(square: &mut [Self]) {
-        assert_eq!(square.len(), LANES, "a square of vectors");
+        assert_eq!(square.len(), LANES, "the matrix is not square");
         for i in 0..LANES {
             for j in 0..i {
                 (square[i].0[j], square[j].0[i]) = (square[j].0[i], square[i].0[j]);

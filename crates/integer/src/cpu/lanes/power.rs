@@ -1,8 +1,9 @@
-//! Powers of the numbers of a batch, one power a lane.
+//! Powers of the numbers of a batch, one power per lane.
 //!
 //! A modulus is 2^k·o with an odd o. The lanes compute the power u modulo o. For even moduli with k
-//! ≤ 64, the power v modulo 2^k is a matter of one word, and Garner's formula (Garner 1959) combines
-//! the two: u + o·((v − u)·o^(−1) mod 2^k).
+//! ≤ 64, the power v modulo 2^k fits in one word and is computed by integer arithmetic. Garner's
+//! formula (Garner 1959, *The residue number system*, IRE Transactions on Electronic Computers
+//! EC-8, 140–147) combines the two: u + o·((v − u)·o^(−1) mod 2^k).
 
 use super::montgomery::{Powers, Space, Task, inverse_of_odd, residue_limbs};
 use super::rows::{Group, limbs_of};
@@ -17,18 +18,19 @@ pub(super) fn fits<V: Lanes>(a: usize, m: usize) -> bool {
     limbs_of::<V>(32 * a) <= residue_limbs::<V>(m)
 }
 
-/// Computes x_i ← a_i^e_i mod m_i, with as many limbs as m. Where m_i = 0, x_i is 0 and flags_i is 1.
-/// Requires that the widths [fit](fits).
+/// Computes x_i ← a_i^e_i mod m_i, with as many limbs as m. Where m_i = 0, x_i is 0 and flags_i
+/// is 1. Powers modulo 0 and modulo multiples of 2^65 are computed one by one.
 ///
-/// Powers modulo 0 and modulo multiples of 2^65 are computed one by one.
+/// # Panics
+/// Panics if the widths do not [fit](fits).
 pub(super) fn pow_mod<V: Lanes>(
     proof: V::Proof,
     [a, e, m]: [Operand; 3],
     x: Rows,
     flags: &mut [u8],
 ) {
-    assert!(fits::<V>(a.width(), m.width()), "a base wider than residues");
-    // A power takes as long as many sums.
+    assert!(fits::<V>(a.width(), m.width()), "bases are wider than residues");
+    // A power takes as long as many sums, so a core gets fewer at a time.
     let at_a_time = rows_at_a_time(m.width()).div_ceil(16).next_multiple_of(V::LANES);
     let space = || (Batch::<V>::new(proof, [a, e, m]), None);
     for_chunks(flags.len(), at_a_time, [x], [flags], space, |(batch, singles), mut task| {
@@ -71,8 +73,8 @@ impl<V: Lanes> Batch<V> {
         }
     }
 
-    /// Computes the powers of the instances `first` + j for j in `group`, and writes them to the rows
-    /// j.
+    /// Computes the powers of the instances `first` + j for j in `group`, and writes each to row j
+    /// of `rows`.
     fn pow(
         &mut self,
         proof: V::Proof,
@@ -82,7 +84,7 @@ impl<V: Lanes> Batch<V> {
         rows: &mut [&mut [u32]],
     ) {
         let width = m.width();
-        // Lanes that are not used repeat the last one that is.
+        // Unused lanes repeat the instance of the last used lane.
         let instance = |lane: usize| first + group[lane.min(group.len() - 1)];
         let Self { space, odd, is_set, powers } = self;
         let same_moduli = m.is_broadcast() && std::mem::replace(is_set, true);
@@ -120,7 +122,7 @@ fn twos(m: &[u32]) -> usize {
     lowest.map_or(usize::MAX, |j| 32 * j + m[j].trailing_zeros() as usize)
 }
 
-/// Computes out ← ⌊m/2^k⌋, where `out` is as long as m, and k ≤ 64 is less than 32 times this length.
+/// Computes out ← ⌊m/2^k⌋ for k ≤ 64. `out` must be as long as m, and longer than k bits.
 fn shift_right(out: &mut [u32], m: &[u32], k: usize) {
     let limb = |j: usize| u64::from(m.get(j).copied().unwrap_or(0));
     for (j, out) in out.iter_mut().enumerate() {
@@ -140,7 +142,8 @@ fn power_of_word(a: u64, e: &[u32]) -> u64 {
     if a.is_multiple_of(2) && is_long {
         return 0;
     }
-    // The order of an odd number modulo 2^64 divides 2^62.
+    // The order of an odd number modulo 2^64 divides 2^62, so e mod 2^64 determines the power. If a
+    // is even, e is below 64.
     let mut left = low_word(e);
     let (mut power, mut square) = (1u64, a);
     while left > 0 {
@@ -153,7 +156,7 @@ fn power_of_word(a: u64, e: &[u32]) -> u64 {
     power
 }
 
-/// Computes x ← x + o·word. The sum must have at most as many limbs as x, which is as long as o.
+/// Computes x ← x + o·word. x must be as long as o, and the sum must fit in x.
 fn add_multiple(x: &mut [u32], o: &[u32], word: u64) {
     let mut carry = 0u64;
     for (x, &o) in x.iter_mut().zip(o) {
@@ -162,5 +165,5 @@ fn add_multiple(x: &mut [u32], o: &[u32], word: u64) {
         *x = sum as u32;
         carry = (sum >> 32) as u64;
     }
-    debug_assert_eq!(carry, 0, "a sum longer than the modulus");
+    debug_assert_eq!(carry, 0, "the sum does not fit");
 }

@@ -1,4 +1,4 @@
-//! Products and squares of the numbers of a batch, one number a lane.
+//! Products and squares of the numbers of a batch, one product per lane.
 
 use rayon::prelude::*;
 
@@ -20,7 +20,7 @@ pub(super) fn multiply<V: Lanes>(
     out: &mut [u32],
 ) {
     let (from, width) = part.limbs(a.width(), b.unwrap_or(a).width());
-    // Groups of full lanes, as far as possible.
+    // All groups of a chunk, except perhaps the last of the batch, have as many numbers as lanes.
     let rows = rows_at_a_time(width).next_multiple_of(V::LANES);
     let space = || Space::<V>::new(proof, a, b, width);
     out.par_chunks_mut(rows * width).enumerate().for_each_init(space, |space, (chunk, out)| {
@@ -58,8 +58,9 @@ struct Chunk<'a, V> {
     a: Operand<'a>,
     b: Option<Operand<'a>>,
     first: usize,
-    /// The first limb of the product that is stored, and the number of limbs.
+    /// The index of the first limb of the product that is stored, in limbs of 32 bits.
     from: usize,
+    /// The number of limbs of 32 bits that are stored.
     width: usize,
     out: &'a mut [u32],
 }
@@ -72,7 +73,7 @@ impl<V: Lanes> Kernel<V> for Chunk<'_, V> {
         let Self { space, a, b, first, from, width, out } = self;
         let Space { a: x, b: y, columns, words } = space;
         let zero = V::splat(proof, 0);
-        // Only these columns contribute to the result.
+        // Columns from `needed` on do not contribute to the result.
         let needed = limbs_of::<V>(32 * (from + width)).min(columns.len() - PADDING);
         for (k, out) in out.chunks_mut(V::LANES * width).enumerate() {
             let first = first + V::LANES * k;

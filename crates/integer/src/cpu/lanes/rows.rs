@@ -1,7 +1,8 @@
-//! Numbers between rows of 32-bit limbs in memory and limbs of β = [`Lanes::BITS`] bits in lanes.
+//! Conversion of numbers between rows of 32-bit limbs in memory and limbs of β = [`Lanes::BITS`]
+//! bits in lanes.
 //!
-//! Words of 64 bits of L = [`Lanes::LANES`] rows are transposed in squares of L words, then cut into
-//! limbs by shifts of whole vectors.
+//! Words of 64 bits of L = [`Lanes::LANES`] rows are transposed as matrices of L×L words. Shifts of
+//! whole vectors then cut them into limbs. The other direction has the same steps in reverse order.
 
 use super::vector::{Lanes, MOST_LANES, digit};
 
@@ -13,17 +14,18 @@ pub(super) const fn limbs_of<V: Lanes>(bits: usize) -> usize {
     bits.div_ceil(V::BITS as usize)
 }
 
-/// Zeros that [`store`] needs after the limbs.
+/// The number of vectors of zeros that [`store`] needs after the limbs.
 pub(super) const PADDING: usize = 2;
 
-/// The number of [`Words::counts`].
+/// The number of entries of [`Words::counts`].
 const COUNTS: usize = 128;
 
 /// Working memory for rows.
 pub(super) struct Words<V> {
-    /// Words of 64 bits, and a zero for [`load`].
+    /// The words of 64 bits of a group, and a zero after them for [`load`].
     words: Vec<V>,
-    /// Entry c is c in every lane: the counts of shifts, which are faster to load than to make.
+    /// The counts of shifts: entry c is c in every lane. To load a count is faster than to compute
+    /// it.
     counts: Box<[V; COUNTS]>,
 }
 
@@ -36,8 +38,9 @@ impl<V: Lanes> Words<V> {
     }
 }
 
-/// Sets `limbs` to the factors of the limbs of the numbers in `rows`, whose length is `width`. The
-/// limbs hold the numbers; limbs above them are 0. `memory` is for rows of this width.
+/// Sets `limbs` to the factors of the limbs of the numbers in `rows`. All rows have `width` limbs
+/// of 32 bits. `limbs` must have at least as many entries as the numbers have limbs; the other
+/// entries become 0. `memory` must have been made for rows of at least this width.
 #[inline(always)]
 pub(super) fn load<V: Lanes>(
     proof: V::Proof,
@@ -55,7 +58,7 @@ pub(super) fn load<V: Lanes>(
         let mut square = [zero; MOST_LANES];
         for (vector, row) in square[..V::LANES].iter_mut().zip(rows) {
             let part = &row[first..][..len];
-            // SAFETY: `part` has `len` words.
+            // SAFETY: `part` has `len` words, at most 2·LANES.
             *vector = unsafe { V::load(proof, part.as_ptr(), len) };
         }
         V::transpose(&mut square[..V::LANES]);
@@ -77,10 +80,10 @@ pub(super) fn load<V: Lanes>(
     above.fill(zero);
 }
 
-/// Writes bits 32·`from` to 32·`from` + 32·w − 1 of the numbers with the given limbs to `rows`,
-/// one row of w = `width` limbs of 32 bits per lane. There are at most [`Lanes::LANES`] rows; higher
-/// lanes are ignored. The limbs include the last stored bit, and [`PADDING`] vectors follow them.
-/// `memory` is for rows of this width.
+/// Writes bits 32·`from` to 32·`from` + 32·w − 1 of the numbers with the given limbs to `rows`, one
+/// row of w = `width` limbs of 32 bits per lane. There must be at most [`Lanes::LANES`] rows;
+/// higher lanes are ignored. `limbs` must contain the last stored bit, and [`PADDING`] vectors
+/// after it. `memory` must have been made for rows of at least this width.
 #[inline(always)]
 pub(super) fn store<'a, V: Lanes>(
     proof: V::Proof,
@@ -96,8 +99,8 @@ pub(super) fn store<'a, V: Lanes>(
     let (used, above) = words.split_at_mut(width.div_ceil(2));
     let (mut limb, mut shift) = (32 * from / beta, 32 * from % beta);
     for word in used {
-        // The first limb gives β − shift bits, the second β more. A shift is less than β < 64, so
-        // that no count exceeds 2β < 128.
+        // The first limb gives β − shift bits, the second β more, and the third the rest. As shift
+        // < β < 64, no count exceeds 2β < 128.
         let first = limbs[limb].shr_each(counts[shift % COUNTS]);
         let second = limbs[limb + 1].shl_each(counts[(beta - shift) % COUNTS]);
         let third = limbs[limb + 2].shl_each(counts[(2 * beta - shift) % COUNTS]);
@@ -112,9 +115,9 @@ pub(super) fn store<'a, V: Lanes>(
         V::transpose(square);
     }
     for (lane, row) in rows.enumerate() {
-        assert!(lane < V::LANES && row.len() == width, "a row per lane");
+        assert!(lane < V::LANES && row.len() == width, "too many rows, or a row of another width");
         for (k, part) in row.chunks_mut(2 * V::LANES).enumerate() {
-            // SAFETY: `part` has as many words.
+            // SAFETY: `part` is valid for writing its `part.len()` ≤ 2·LANES words.
             unsafe { words[V::LANES * k + lane].store(part.as_mut_ptr(), part.len()) };
         }
     }

@@ -1,4 +1,4 @@
-//! Every path of this machine against operations on limbs one by one.
+//! Compares every path that this machine has with slow operations on limbs.
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -20,9 +20,8 @@ fn paths() -> impl Iterator<Item = Path> {
     PATHS.iter().copied().filter(|path| path.exists())
 }
 
-/// Returns `count` numbers of `width` limbs. The first ones are corners: all ones, zero, one, a
-/// single high bit, ones above zeros, zeros above ones. Half of the others have runs of zeros and
-/// ones.
+/// Returns `count` numbers of `width` limbs. A few are extreme: all ones, zero, one, a single high
+/// bit, ones above zeros, zeros above ones. About half of the others have runs of zeros and ones.
 fn numbers(rng: &mut ChaCha8Rng, count: usize, width: usize) -> Vec<u32> {
     let corner = rng.random_range(0..8);
     let number = |i: usize| {
@@ -119,7 +118,7 @@ fn products_are_those_of_schoolbook() {
     }
 }
 
-/// All limbs of both factors are as large as possible: columns are as large as they get.
+/// Tests factors whose limbs are as large as possible. Columns then reach their largest values.
 #[test]
 fn the_largest_products() {
     for n in [1, 2, 13, 31, 104, 255, 256] {
@@ -183,8 +182,8 @@ fn powers_are_those_limb_by_limb() {
     }
 }
 
-/// Moduli of all ones and just above a power of two, with the largest bases: quotients and residues
-/// are as large as they get.
+/// Tests moduli of all ones and just above a power of two, with the largest bases. Quotients and
+/// residues then reach their largest values.
 #[test]
 fn powers_of_the_largest_numbers() {
     for n in [1, 2, 3, 8, 13, 20, 26, 52, 53] {
@@ -200,7 +199,8 @@ fn powers_of_the_largest_numbers() {
     }
 }
 
-/// Powers modulo 2^k·o for all k up to 70, of even and odd bases, with long and short exponents.
+/// Tests powers modulo 2^k·o for all k up to 70, of even and odd bases, with long and short
+/// exponents.
 #[test]
 fn powers_modulo_even_numbers() {
     let mut rng = ChaCha8Rng::seed_from_u64(4);
@@ -236,7 +236,7 @@ fn print_speed() {
     let mut rng = ChaCha8Rng::seed_from_u64(5);
     for bits in [64usize, 128, 192, 256, 384, 512, 768, 1024, 1536, 2048, 3072, 4096, 6144, 8192] {
         let n = bits / 32;
-        // Operands and results of a few hundred KiB, in the second cache.
+        // Operands and results have a few hundred KiB, which fit in the second-level cache.
         let count = ((1usize << 18) / (4 * bits / 8)).next_multiple_of(8);
         let (a, b) = (numbers(&mut rng, count, n), numbers(&mut rng, count, n));
         let (x, y) = (Operand::new(&a, n, false), Operand::new(&b, n, false));

@@ -1,15 +1,16 @@
 //! The interface of vectors whose lanes hold limbs of different numbers.
 
-/// A vector of [`Lanes::LANES`] words of 64 bits. Number l of a group is in lane l of all its
-/// vectors. A number x is the sum of limbs x_j·2^(β·j), where β = [`Lanes::BITS`].
+/// A vector of [`Lanes::LANES`] words of 64 bits. A *group* is as many numbers as a vector has
+/// lanes. The limbs of number l of a group are in lane l of a sequence of vectors. A number x is Σ
+/// x_j·2^(β·j), where x_j are its limbs and β = [`Lanes::BITS`].
 ///
 /// A vector is used in three roles:
 ///
 /// * a *limb*: an integer from 0 to 2^β − 1 in each lane;
 /// * a *factor*: a limb in the form that [`Lanes::mad`] multiplies, made by [`Lanes::factor`];
-/// * a *column*: a sum of parts of products that belong to the same power of 2^β. It is a signed
-///   integer of 64 bits, between −2^62 and 2^62 unless a function states another bound. On types
-///   with [`Lanes::OFFSET`] = 0 it is not negative, and below 2^64.
+/// * a *column*: a sum of parts of products that belong to the same power of 2^β. On types with
+///   [`Lanes::OFFSET`] = 0, it is an integer from 0 to 2^64 − 1. On other types, it is a signed
+///   integer between −2^62 and 2^62.
 ///
 /// A type that needs special instructions can only be made with a value of [`Lanes::Proof`], which
 /// proves that this processor has them. All methods are `#[inline(always)]`: they are compiled with
@@ -24,16 +25,16 @@ pub(super) unsafe trait Lanes: Copy + Send + Sync + 'static {
     const LANES: usize;
     /// The number β of bits of a limb: at least 32, less than 64.
     const BITS: u32;
-    /// Whether the low and the high parts of products are added to separate columns. This halves
-    /// the length of a chain of additions that depend on each other.
+    /// Whether the low and the high parts of products are added to separate columns. Then only half
+    /// as many additions depend on each other.
     const SPLIT: bool;
-    /// By how much [`Lanes::mad`] adds too much to a column of low parts, mod 2^64: a multiple of
-    /// 2^β, and 0 if [`Lanes::SPLIT`] is true.
+    /// The number, mod 2^64, that [`Lanes::mad`] adds to a column besides the low part. It is a
+    /// multiple of 2^β, and 0 if [`Lanes::SPLIT`] is true.
     const LOW_BIAS: u64;
-    /// By how much [`Lanes::mad`] adds too much to a column of high parts, mod 2^64: a multiple of
-    /// 2^β, and 0 if [`Lanes::SPLIT`] is true.
+    /// The number, mod 2^64, that [`Lanes::mad`] adds to a column besides the high part. It is a
+    /// multiple of 2^β, and 0 if [`Lanes::SPLIT`] is true.
     const HIGH_BIAS: u64;
-    /// A multiple of 2^β that makes every column positive when it is added to it.
+    /// A multiple of 2^β. Its sum with any column is not negative.
     const OFFSET: u64;
     /// A proof that this processor has the instructions.
     type Proof: Copy + Send + Sync;
@@ -42,7 +43,7 @@ pub(super) unsafe trait Lanes: Copy + Send + Sync + 'static {
     /// or if `WARPINT_CPU` forbids their use.
     fn proof() -> Option<Self::Proof>;
 
-    /// Runs a kernel compiled for this type's instructions.
+    /// Runs `kernel`, compiled for this type's instructions, and returns its result.
     fn enter<K: Kernel<Self>>(proof: Self::Proof, kernel: K) -> K::Output;
 
     /// Returns x in every lane.
@@ -53,14 +54,16 @@ pub(super) unsafe trait Lanes: Copy + Send + Sync + 'static {
     /// of 4.
     ///
     /// # Safety
-    /// `from` must be valid for reading `len` words.
+    /// `from` must be a multiple of 4 and valid for reading `len` words. `len` must be at most
+    /// 2·LANES.
     unsafe fn load(proof: Self::Proof, from: *const u32, len: usize) -> Self;
 
-    /// Writes the first `len` words of 32 bits to the address `to` and the following ones, in the
-    /// order of [`Lanes::load`]. `len` is at most 2·LANES.
+    /// Writes the first `len` words of 32 bits to memory from address `to` on, in the order of
+    /// [`Lanes::load`]. `len` is at most 2·LANES.
     ///
     /// # Safety
-    /// `to` must be valid for writing `len` words.
+    /// `to` must be a multiple of 4 and valid for writing `len` words. `len` must be at most
+    /// 2·LANES.
     unsafe fn store(self, to: *mut u32, len: usize);
 
     /// Returns a + b mod 2^64, with a = `self`.
@@ -69,14 +72,16 @@ pub(super) unsafe trait Lanes: Copy + Send + Sync + 'static {
     fn and(self, b: Self) -> Self;
     /// Returns a OR b, with a = `self`.
     fn or(self, b: Self) -> Self;
-    /// Returns ⌊a/2^bits⌋ for a = `self` without a sign. `bits` is less than 64.
+    /// Returns ⌊a/2^bits⌋, with a = `self` as an unsigned integer. `bits` must be less than 64.
     fn shr(self, bits: u64) -> Self;
-    /// Returns a·2^c mod 2^64 for a = `self` and the counts c: 0 if c is 64 or more.
+    /// Returns a·2^c mod 2^64, with a = `self` and c from `counts`. The result is 0 where c is 64
+    /// or more.
     fn shl_each(self, counts: Self) -> Self;
-    /// Returns ⌊a/2^c⌋ for a = `self` without a sign and the counts c: 0 if c is 64 or more.
+    /// Returns ⌊a/2^c⌋, with a = `self` as an unsigned integer and c from `counts`. The result is 0
+    /// where c is 64 or more.
     fn shr_each(self, counts: Self) -> Self;
 
-    /// Returns the factor of a limb.
+    /// Returns the factor of the limb `self`.
     fn factor(self) -> Self;
 
     /// Returns (low + r + [`Lanes::LOW_BIAS`], high + h + [`Lanes::HIGH_BIAS`]) mod 2^64 for
@@ -87,7 +92,8 @@ pub(super) unsafe trait Lanes: Copy + Send + Sync + 'static {
     /// Returns the factor of the limb x·b mod 2^β, where x = `self` is a column and b a factor.
     fn low_product(self, proof: Self::Proof, b: Self) -> Self;
 
-    /// Transposes a matrix of L = LANES vectors: exchanges lane i of entry j and lane j of entry i.
+    /// Transposes an L×L matrix, given as L = LANES vectors: exchanges lane i of entry j and lane j
+    /// of entry i.
     ///
     /// # Panics
     /// Panics if `square` does not have L entries.
@@ -110,7 +116,8 @@ pub(super) trait Kernel<V: Lanes> {
 /// Returns the words of vectors: word LANES·j + l is lane l of vector j.
 #[inline(always)]
 pub(super) fn words<V: Lanes>(vectors: &[V]) -> &[u64] {
-    // SAFETY: the trait promises the layout.
+    // SAFETY: the trait guarantees that a vector consists of `LANES` words without padding, aligned
+    // as words. So the vectors are this many words, borrowed as long as `vectors` is.
     unsafe { std::slice::from_raw_parts(vectors.as_ptr().cast(), vectors.len() * V::LANES) }
 }
 
@@ -118,7 +125,7 @@ pub(super) fn words<V: Lanes>(vectors: &[V]) -> &[u64] {
 #[inline(always)]
 pub(super) fn words_mut<V: Lanes>(vectors: &mut [V]) -> &mut [u64] {
     let len = vectors.len() * V::LANES;
-    // SAFETY: the trait promises the layout, and that every bit pattern is valid.
+    // SAFETY: as in `words`. The trait also guarantees that every bit pattern is a valid vector.
     unsafe { std::slice::from_raw_parts_mut(vectors.as_mut_ptr().cast(), len) }
 }
 
