@@ -1,5 +1,5 @@
-//! GMP as a peer: the operations of the benchmark on the same operands, by the GMP library that is
-//! installed on this machine, with as many threads.
+//! GMP as a peer: the operations of the benchmark on the same operands and with the same number of
+//! threads, computed by the GMP library that is installed on this machine.
 //!
 //! The library is loaded when a benchmark on the CPU starts. Nothing else in the program uses it.
 
@@ -14,7 +14,7 @@ use super::operands::Operands;
 use super::operation::{halves, joined};
 use super::{Listed, Operation, Work};
 
-/// The number of instances that a thread computes at a time.
+/// The number of instances (numbers of a batch) that a thread computes at a time.
 const CHUNK: usize = 64;
 
 /// A natural number in GMP's representation (`mpz_t`): the number of allocated limbs, the number of
@@ -33,10 +33,13 @@ impl Mpz {
     }
 }
 
+/// A function of three numbers: result, first and second operand.
 type Three = unsafe extern "C" fn(*mut Mpz, *const Mpz, *const Mpz);
+/// A function on numbers of n limbs: result, first and second operand, and n. Returns the carry or
+/// the borrow.
 type Rows = unsafe extern "C" fn(*mut u64, *const u64, *const u64, c_long) -> u64;
 
-/// The functions of GMP that the benchmark calls.
+/// The functions of GMP that the benchmark calls. `Gmp::of` has their names in GMP.
 #[derive(Debug)]
 pub(super) struct Gmp {
     version: String,
@@ -53,11 +56,11 @@ pub(super) struct Gmp {
     gcd: Three,
     invert: unsafe extern "C" fn(*mut Mpz, *const Mpz, *const Mpz) -> c_int,
     power: unsafe extern "C" fn(*mut Mpz, *const Mpz, *const Mpz, *const Mpz),
-    /// The functions above are valid while the library is loaded.
+    /// Keeps the library loaded, because the functions above are valid only until it is unloaded.
     _library: Library,
 }
 
-/// The names of the library, on Linux, on macOS and on Windows.
+/// The file names of the library: two on Linux, one on macOS and one on Windows.
 const NAMES: [&str; 4] = ["libgmp.so.10", "libgmp.so", "libgmp.10.dylib", "libgmp-10.dll"];
 
 impl Gmp {
@@ -65,26 +68,30 @@ impl Gmp {
     /// another size than 64 bits.
     pub(super) fn load() -> Option<Self> {
         NAMES.iter().find_map(|name| {
-            // SAFETY: loading GMP runs no code that could harm this process.
+            // SAFETY: a library's initialisers run when it is loaded. Those of GMP do not touch
+            // memory of this program.
             let library = unsafe { Library::new(*name) }.ok()?;
             Self::of(library)
         })
     }
 
+    /// Finds the functions in the library.
     fn of(library: Library) -> Option<Self> {
-        /// Returns the function, or the address of the variable, of a name.
+        /// Returns the address of the function or variable `name`.
         fn symbol<T: Copy>(library: &Library, name: &[u8]) -> Option<T> {
-            // SAFETY: the types are those that gmp.h declares for the names.
+            // SAFETY: the callers below use the types that gmp.h declares for the names.
             unsafe { library.get::<T>(name) }.ok().map(|found| *found)
         }
         let l = &library;
         let bits: *const c_int = symbol(l, b"__gmp_bits_per_limb\0")?;
         let version: *const *const c_char = symbol(l, b"__gmp_version\0")?;
-        // SAFETY: gmp.h declares a constant of type int.
+        // SAFETY: gmp.h declares a constant of type `int`, which is valid while the library is
+        // loaded.
         if unsafe { *bits } != 64 || size_of::<c_ulong>() != size_of::<u64>() {
             return None;
         }
-        // SAFETY: gmp.h declares a constant pointer to a string.
+        // SAFETY: gmp.h declares a constant pointer to a string that ends in 0. Both are valid
+        // while the library is loaded.
         let version = unsafe { CStr::from_ptr(*version) }.to_string_lossy().into_owned();
         Some(Self {
             version,
@@ -110,7 +117,7 @@ impl Gmp {
     }
 }
 
-/// The operands and results of one row, in limbs of 64 bits.
+/// The operands and results of one row of the benchmark's table, in limbs of 64 bits.
 #[derive(Debug)]
 pub(super) struct Batches {
     a: Numbers,
@@ -119,11 +126,11 @@ pub(super) struct Batches {
     out: Numbers,
     /// The remainders of divisions and square roots.
     rests: Numbers,
-    /// The numbers of 32-bit limbs of a result and of a remainder.
+    /// How many 32-bit limbs a result has, and how many a remainder has.
     result_limbs: [usize; 2],
 }
 
-/// Numbers of `width` limbs each, one after the other.
+/// Numbers of `width` limbs of 64 bits each, one after the other.
 #[derive(Debug)]
 struct Numbers {
     limbs: Vec<u64>,
@@ -131,7 +138,8 @@ struct Numbers {
 }
 
 impl Numbers {
-    /// Converts `count` numbers of `width` 32-bit limbs.
+    /// Converts the first `count` numbers of `width` 32-bit limbs in `from`. If there are fewer,
+    /// the result is empty.
     fn new(from: &[u32], count: usize, width: usize) -> Self {
         let numbers = if width == 0 { &[] } else { from.get(..count * width).unwrap_or(&[]) };
         let limbs = numbers.chunks(width.max(1)).flat_map(joined).collect();
@@ -143,7 +151,7 @@ impl Numbers {
         Self { limbs: vec![0; count * width], width }
     }
 
-    /// Returns number i. Returns no limbs if there are no numbers.
+    /// Returns the limbs of number i, or no limbs if there are no numbers.
     fn get(&self, i: usize) -> &[u64] {
         self.limbs.get(i * self.width..(i + 1) * self.width).unwrap_or(&[])
     }
@@ -157,7 +165,7 @@ impl Batches {
         let modulus_limbs = if work.operation.is_modular() { limbs } else { 0 };
         let (results, rests) =
             (work.operation.result_limbs(limbs), work.operation.remainder_limbs(limbs));
-        // GMP writes whole limbs of 64 bits: those of a product of both factors' whole limbs.
+        // For factors of n limbs of 32 bits, GMP writes products of 2·⌈n/2⌉ limbs of 64 bits.
         let whole = if results == 2 * limbs { 4 * limbs.div_ceil(2) } else { results };
         Some(Self {
             a: Numbers::new(&operands.a, count, limbs),
@@ -175,11 +183,11 @@ impl Batches {
         [halves(self.out.get(i), result), halves(self.rests.get(i), rest)].concat()
     }
 
-    /// Computes all results with all threads, and returns the time.
+    /// Computes all results on all threads of rayon's current pool, and returns the time.
     pub(super) fn run(&mut self, gmp: &Gmp, operation: Listed) -> Duration {
         let Self { a, b, moduli, out, rests, .. } = self;
         let (out_width, rest_width) = (out.width, rests.width);
-        // A batch without remainders has one empty remainder for each result.
+        // If the operation has no remainders, each instance gets an empty slice.
         let begin = Instant::now();
         let chunks = out.limbs.par_chunks_mut(CHUNK * out_width).enumerate();
         if rest_width == 0 {
@@ -231,8 +239,9 @@ impl<'a> Temporaries<'a> {
         Self { gmp, number, limbs: vec![] }
     }
 
-    /// Computes one result. `a`, `b` and the modulus m are the operands, without limbs if the
-    /// operation does not have them. Where there is no result, `out` and `rest` do not change.
+    /// Computes one result. `a`, `b` and the modulus m are the operands. An operand that the
+    /// operation does not have has no limbs. If no result exists, or a divisor or a number under a
+    /// root is 0, `out` and `rest` do not change.
     fn compute(
         &mut self,
         operation: Listed,
@@ -243,15 +252,17 @@ impl<'a> Temporaries<'a> {
         let gmp = self.gmp;
         let n = a.len() as c_long;
         let product = |out: &mut [u64]| {
-            assert!(b.len() == a.len() && out.len() >= 2 * a.len(), "lengths of a product");
-            // SAFETY: both factors have n limbs, and `out` has at least 2n and is another array.
+            assert!(b.len() == a.len() && out.len() >= 2 * a.len(), "wrong lengths of a product");
+            // SAFETY: by the assertion, both factors have n limbs, and `out` has at least 2n. As a
+            // mutable borrow, `out` does not overlap them.
             unsafe { (gmp.mul)(out.as_mut_ptr(), a.as_ptr(), b.as_ptr(), n) }
         };
         match operation {
             Listed::Add | Listed::Subtract => {
-                assert!(b.len() == a.len() && out.len() == a.len(), "lengths of a sum");
+                assert!(b.len() == a.len() && out.len() == a.len(), "wrong lengths of a sum");
                 let f = if operation == Listed::Add { gmp.add } else { gmp.sub };
-                // SAFETY: all three numbers have n limbs.
+                // SAFETY: by the assertion, all three numbers have n limbs. As a mutable borrow,
+                // `out` does not overlap the others.
                 let _ = unsafe { f(out.as_mut_ptr(), a.as_ptr(), b.as_ptr(), n) };
             }
             Listed::Multiply => product(out),
@@ -261,8 +272,9 @@ impl<'a> Temporaries<'a> {
                 out.copy_from_slice(&self.limbs[..a.len()]);
             }
             Listed::Square => {
-                assert!(out.len() >= 2 * a.len(), "length of a square");
-                // SAFETY: a has n limbs, and `out` has at least 2n and is another array.
+                assert!(out.len() >= 2 * a.len(), "wrong length of a square");
+                // SAFETY: a has n limbs. By the assertion, `out` has at least 2n. As a mutable
+                // borrow, it does not overlap a.
                 unsafe { (gmp.square)(out.as_mut_ptr(), a.as_ptr(), n) }
             }
             Listed::Divide => {
@@ -270,10 +282,14 @@ impl<'a> Temporaries<'a> {
                 if d == 0 {
                     return;
                 }
-                assert!(a.len() >= d && out.len() > a.len() - d && rest.len() >= d, "lengths");
+                assert!(
+                    a.len() >= d && out.len() > a.len() - d && rest.len() >= d,
+                    "wrong lengths of a division"
+                );
                 let (q, r) = (out.as_mut_ptr(), rest.as_mut_ptr());
-                // SAFETY: the top limb of the divisor is not 0; the quotient has n − d + 1 limbs,
-                // the remainder d; no two arrays overlap.
+                // SAFETY: GMP writes n − d + 1 limbs of the quotient and d limbs of the remainder,
+                // for which the assertion finds room. `significant` has found that limb d − 1 of
+                // the divisor is not 0. As mutable borrows, the results overlap nothing.
                 unsafe { (gmp.divide)(q, r, 0, a.as_ptr(), n, b.as_ptr(), d as c_long) }
             }
             Listed::SquareRoot => {
@@ -281,13 +297,15 @@ impl<'a> Temporaries<'a> {
                 if n == 0 {
                     return;
                 }
-                assert!(out.len() >= n.div_ceil(2), "length of a root");
+                assert!(out.len() >= n.div_ceil(2), "wrong length of a root");
                 self.limbs.clear();
                 self.limbs.resize(n.max(rest.len()), 0);
                 let (s, r) = (out.as_mut_ptr(), self.limbs.as_mut_ptr());
-                // SAFETY: the top limb of a is not 0; the root has ⌈n/2⌉ limbs, the remainder n.
+                // SAFETY: GMP writes ⌈n/2⌉ limbs of the root, for which the assertion finds room,
+                // and up to n limbs of the remainder; `limbs` has at least n. `significant` has
+                // found that limb n − 1 of a is not 0.
                 let used = unsafe { (gmp.square_root)(s, r, a.as_ptr(), n as c_long) };
-                // The limbs above the remainder's own have any value.
+                // GMP leaves the limbs above the remainder undefined.
                 self.limbs[usize::try_from(used).unwrap_or(0)..].fill(0);
                 rest.copy_from_slice(&self.limbs[..rest.len()]);
             }
@@ -299,19 +317,20 @@ impl<'a> Temporaries<'a> {
         }
     }
 
-    /// Sets `number` to the result of an operation on numbers of any length. Returns false if there
-    /// is no result.
+    /// Sets `number` to the result of a gcd, an inverse or a power. Returns false if no result
+    /// exists.
     fn number_of(&mut self, operation: Listed, operands: [&[u64]; 3]) -> bool {
         let gmp = self.gmp;
         let mut views = [Mpz::unset(), Mpz::unset(), Mpz::unset()];
         for (view, limbs) in views.iter_mut().zip(operands) {
-            // SAFETY: the view reads the limbs only, and is dropped before them.
+            // SAFETY: `limbs` is valid for reading `limbs.len()` limbs, and outlives the view,
+            // through which GMP only reads.
             let _ = unsafe { (gmp.view)(view, limbs.as_ptr(), limbs.len() as c_long) };
         }
         let [a, b, m] = &views;
         let to = &mut self.number;
-        // SAFETY: all operands are views of natural numbers, and `to` is another number. A modulus
-        // is odd, so not 0.
+        // SAFETY: all operands are views of natural numbers, and `to` was initialised by `init`.
+        // The moduli of the benchmark are odd, so GMP does not divide by 0.
         unsafe {
             match operation {
                 Listed::Gcd => (gmp.gcd)(to, a, b),
@@ -328,14 +347,14 @@ impl<'a> Temporaries<'a> {
         let used = usize::try_from(self.number.used).unwrap_or(0).min(out.len());
         let (low, high) = out.split_at_mut(used);
         if used > 0 {
-            // SAFETY: a number has `used` limbs.
+            // SAFETY: `limbs` of a number of GMP is valid for reading `used` limbs.
             low.copy_from_slice(unsafe { std::slice::from_raw_parts(self.number.limbs, used) });
         }
         high.fill(0);
     }
 }
 
-/// Returns the number of limbs of x without leading zeros.
+/// Returns the number of limbs of x without leading zero limbs.
 fn significant(x: &[u64]) -> usize {
     x.iter().rposition(|&limb| limb != 0).map_or(0, |top| top + 1)
 }
@@ -344,7 +363,8 @@ fn significant(x: &[u64]) -> usize {
 mod tests {
     use super::*;
 
-    /// Compares results of every operation with the expected ones, if GMP is installed.
+    /// Compares the results of every operation with the expected ones. Tests nothing if GMP is not
+    /// installed.
     #[test]
     fn results_are_those_of_the_operations() {
         let Some(gmp) = Gmp::load() else { return };

@@ -1,5 +1,5 @@
-//! FFTW as a peer: a real FFT and its inverse on one thread, by the FFTW library that is installed
-//! on this machine.
+//! FFTW as a peer: a real FFT and its inverse, computed on one thread by the FFTW library that is
+//! installed on this machine.
 //!
 //! The library is loaded when a benchmark on the CPU starts. Nothing else in the program uses it.
 
@@ -8,13 +8,14 @@ use std::time::{Duration, Instant};
 
 use libloading::Library;
 
-/// The longest time in seconds that FFTW may search for the fastest plan of a direction. It may
-/// take somewhat longer, because it looks at the clock only between its measurements.
+/// The longest time in seconds that FFTW may search for the fastest plan of one of the two
+/// transforms. The search may take somewhat longer, because FFTW checks the time only between its
+/// measurements.
 const SEARCH_SECONDS: f64 = 5.0;
 /// The flag `FFTW_MEASURE`: plans are chosen by measurement.
 const MEASURE: c_uint = 0;
 
-/// A plan of FFTW, a pointer to a structure that only FFTW knows.
+/// A plan of FFTW: a pointer to a structure of FFTW, which this program does not read.
 type RawPlan = *mut c_void;
 
 /// The functions of FFTW that the benchmark calls.
@@ -27,28 +28,31 @@ pub(super) struct Fftw {
     plan_inverse: unsafe extern "C" fn(c_int, *mut f64, *mut f64, c_uint) -> RawPlan,
     execute: unsafe extern "C" fn(RawPlan),
     destroy_plan: unsafe extern "C" fn(RawPlan),
-    /// The functions above are valid while the library is loaded.
+    /// Keeps the library loaded, because the functions above are valid only until it is unloaded.
     _library: Library,
 }
 
-/// The names of the library, on Linux, on macOS and on Windows.
+/// The file names of the library: two on Linux, one on macOS and one on Windows.
 const NAMES: [&str; 4] = ["libfftw3.so.3", "libfftw3.so", "libfftw3.3.dylib", "libfftw3-3.dll"];
 
 impl Fftw {
     /// Loads the library. Returns `None` if it is not installed or lacks a function.
     pub(super) fn load() -> Option<Self> {
         NAMES.iter().find_map(|name| {
-            // SAFETY: loading FFTW runs no code that could harm this process.
+            // SAFETY: a library's initialisers run when it is loaded. Those of FFTW do not touch
+            // memory of this program.
             let library = unsafe { Library::new(*name) }.ok()?;
             Self::of(library)
         })
     }
 
+    /// Finds the functions in the library.
     fn of(library: Library) -> Option<Self> {
-        /// Returns the function of a name.
+        /// Returns the address of the function `name`.
         fn symbol<T: Copy>(library: &Library, name: &[u8]) -> Option<T> {
-            // SAFETY: the types are those that fftw3.h declares for the names; arrays of complex
-            // numbers are passed as arrays of twice as many real numbers.
+            // SAFETY: the callers below use the types that fftw3.h declares for the names. Only
+            // arrays of complex numbers are declared here as arrays of real numbers, which have the
+            // same layout.
             unsafe { library.get::<T>(name) }.ok().map(|found| *found)
         }
         let l = &library;
@@ -64,19 +68,20 @@ impl Fftw {
         })
     }
 
-    /// Plans real FFTs of `length` doubles and their inverses. Returns `None` if `length` is 0 or
-    /// too large, or if memory is short.
+    /// Plans a real FFT of `length` numbers of type `f64`, and its inverse. Returns `None` if
+    /// `length` is 0 or exceeds a C `int`, or if FFTW allocates no memory or finds no plan.
     pub(super) fn pair(&self, length: usize) -> Option<Pair<'_>> {
         let n = c_int::try_from(length).ok().filter(|&n| n > 0)?;
         let spectrum_length = 2 * (length / 2 + 1);
-        // SAFETY: both functions only allocate.
+        // SAFETY: the function only allocates memory.
         let arrays = unsafe { [(self.alloc_real)(length), (self.alloc_real)(spectrum_length)] };
         let mut pair = Pair { fftw: self, length, arrays, plans: [std::ptr::null_mut(); 2] };
         if arrays.iter().any(|array| array.is_null()) {
             return None;
         }
         let [signal, spectrum] = arrays;
-        // SAFETY: the signal has n numbers and the spectrum n/2 + 1 complex numbers.
+        // SAFETY: both arrays have been allocated with these lengths. FFTW requires n numbers of
+        // the signal and ⌊n/2⌋ + 1 complex numbers of the spectrum.
         pair.plans = unsafe {
             signal.write_bytes(0, length);
             spectrum.write_bytes(0, spectrum_length);
@@ -94,7 +99,7 @@ impl Fftw {
     }
 }
 
-/// A plan of a real FFT and one of its inverse, with their arrays.
+/// The plans of a real FFT and of its inverse, with their arrays.
 #[derive(Debug)]
 pub(super) struct Pair<'a> {
     fftw: &'a Fftw,
@@ -107,7 +112,7 @@ pub(super) struct Pair<'a> {
 impl Drop for Pair<'_> {
     fn drop(&mut self) {
         for plan in self.plans.into_iter().filter(|plan| !plan.is_null()) {
-            // SAFETY: FFTW made the plan, and nothing uses it later.
+            // SAFETY: FFTW made the plan. It is destroyed once, and not used afterwards.
             unsafe { (self.fftw.destroy_plan)(plan) }
         }
         for array in self.arrays {
@@ -118,22 +123,23 @@ impl Drop for Pair<'_> {
 }
 
 impl Pair<'_> {
+    /// Returns the signal, `length` numbers.
     fn signal(&mut self) -> &mut [f64] {
-        // SAFETY: the array has `length` numbers, which were set to 0 before planning, and belongs
-        // to this pair.
+        // SAFETY: the array has `length` numbers, which `Fftw::pair` has initialised. It belongs to
+        // this pair, which is borrowed mutably.
         unsafe { std::slice::from_raw_parts_mut(self.arrays[0], self.length) }
     }
 
-    /// Executes the FFT and its inverse, which multiplies the signal by its length.
+    /// Executes the FFT and its inverse. Together they multiply the signal by its length.
     fn execute(&mut self) {
         for plan in self.plans {
-            // SAFETY: the plan is valid, and its arrays belong to this pair.
+            // SAFETY: FFTW made the plan for the arrays of this pair, which is borrowed mutably.
             unsafe { (self.fftw.execute)(plan) }
         }
     }
 
-    /// Repeats the FFT and its inverse until the time `budget` has passed. Returns the shortest
-    /// time of both together.
+    /// Repeats the FFT and its inverse until more time than `budget` has passed. Returns the
+    /// shortest time of both together.
     pub(super) fn time(&mut self, budget: Duration) -> Duration {
         let scale = 1.0 / self.length as f64;
         let mut least = Duration::MAX;
@@ -155,7 +161,8 @@ impl Pair<'_> {
 mod tests {
     use super::*;
 
-    /// Checks that the FFT and its inverse return the signal, if FFTW is installed.
+    /// Checks that the FFT and its inverse return the signal. Tests nothing if FFTW is not
+    /// installed.
     #[test]
     fn the_inverse_returns_the_signal() {
         let Some(fftw) = Fftw::load() else { return };

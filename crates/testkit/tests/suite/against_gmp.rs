@@ -1,4 +1,4 @@
-//! Compares the speed of `warpint-natural` with that of GMP, on one thread.
+//! Compares the speed and the results of `warpint-natural` with those of GMP, on one thread.
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -12,10 +12,10 @@ use warpint_natural::limbs::trimmed;
 use warpint_natural::power::PowMod;
 use warpint_natural::product::Products;
 
-/// The number of alternating measurements of both sides.
+/// How often each of the two programs is measured. They take turns.
 const ROUNDS: usize = 11;
 
-/// The least time of one measurement in seconds.
+/// The approximate time of one measurement in seconds.
 const PIECE: f64 = 3e-4;
 
 /// Returns `len` pseudo-random limbs with the top and the lowest bit set.
@@ -34,7 +34,8 @@ fn number(len: usize, seed: u64) -> Vec<u64> {
     limbs
 }
 
-/// Returns the times of `ours` and `peers` in ns, each the median of alternating measurements.
+/// Returns the times of one call of `ours` and of `peers` in ns. Each is the median of [`ROUNDS`]
+/// measurements, which alternate.
 fn times(mut ours: impl FnMut(), mut peers: impl FnMut()) -> [f64; 2] {
     let once = |work: &mut dyn FnMut(), times: usize| {
         let start = Instant::now();
@@ -60,6 +61,7 @@ fn times(mut ours: impl FnMut(), mut peers: impl FnMut()) -> [f64; 2] {
     })
 }
 
+/// Multiplies two numbers of n limbs.
 fn product(n: usize) -> [f64; 2] {
     let (a, b, mut products) = (number(n, 1), number(n, 2), Products::default());
     let [mut out, mut peers] = [vec![0; 2 * n], vec![0; 2 * n]];
@@ -67,7 +69,7 @@ fn product(n: usize) -> [f64; 2] {
         || products.mul(black_box(&mut out), black_box(&a), black_box(&b)),
         || {
             let (out, a, b) = (black_box(&mut peers), black_box(&a), black_box(&b));
-            // SAFETY: `out` has 2n limbs, a and b have n.
+            // SAFETY: `out` has 2n limbs, a and b have n limbs, and `out` overlaps neither.
             unsafe { gmp::mpn_mul_n(out.as_mut_ptr(), a.as_ptr(), b.as_ptr(), n as _) };
         },
     );
@@ -75,6 +77,7 @@ fn product(n: usize) -> [f64; 2] {
     times
 }
 
+/// Squares a number of n limbs.
 fn square(n: usize) -> [f64; 2] {
     let (a, mut products) = (number(n, 1), Products::default());
     let [mut out, mut peers] = [vec![0; 2 * n], vec![0; 2 * n]];
@@ -82,7 +85,7 @@ fn square(n: usize) -> [f64; 2] {
         || products.square(black_box(&mut out), black_box(&a)),
         || {
             let (out, a) = (black_box(&mut peers), black_box(&a));
-            // SAFETY: `out` has 2n limbs, a has n.
+            // SAFETY: `out` has 2n limbs, a has n limbs, and they do not overlap.
             unsafe { gmp::mpn_sqr(out.as_mut_ptr(), a.as_ptr(), n as _) };
         },
     );
@@ -90,7 +93,7 @@ fn square(n: usize) -> [f64; 2] {
     times
 }
 
-/// Divides 2n limbs by n limbs, with quotient and remainder.
+/// Divides a number of 2n limbs by a number of n limbs, with quotient and remainder.
 fn division(n: usize) -> [f64; 2] {
     let (mut a, d, mut divider) = (number(2 * n, 1), number(n, 2), Divider::default());
     // The quotient has n limbs.
@@ -105,7 +108,8 @@ fn division(n: usize) -> [f64; 2] {
         || {
             let (q, r) = (black_box(&mut peers_q).as_mut_ptr(), peers_r.as_mut_ptr());
             let (a, d) = (black_box(&a).as_ptr(), black_box(&d).as_ptr());
-            // SAFETY: a has 2n limbs, d and r have n, and q has n + 1. The top limb of d is not 0.
+            // SAFETY: a has 2n limbs, d and r have n, and q has n + 1. No two of them overlap. The
+            // top limb of d is not 0.
             unsafe { gmp::mpn_tdiv_qr(q, r, 0, a, 2 * n as gmp::size_t, d, n as _) };
         },
     );
@@ -113,6 +117,7 @@ fn division(n: usize) -> [f64; 2] {
     times
 }
 
+/// Computes the greatest common divisor of two numbers of n limbs.
 fn gcd(n: usize) -> [f64; 2] {
     let (a, b, mut euclid) = (number(n, 1), number(n, 2), Euclid::default());
     let (mut ours, mut peers, mut peers_limbs) = (vec![], vec![0; n], 0);
@@ -126,7 +131,8 @@ fn gcd(n: usize) -> [f64; 2] {
             x.copy_from_slice(black_box(&a));
             y.copy_from_slice(black_box(&b));
             let (out, x, y) = (peers.as_mut_ptr(), x.as_mut_ptr(), y.as_mut_ptr());
-            // SAFETY: all numbers have n limbs. The top limb of y is not 0, and y is odd.
+            // SAFETY: all numbers have n limbs and do not overlap. GMP may overwrite x and y, which
+            // are copies. The top limb of y is not 0, and y is odd.
             peers_limbs = unsafe { gmp::mpn_gcd(out, x, n as _, y, n as _) } as usize;
         },
     );
@@ -146,7 +152,7 @@ fn power(n: usize) -> [f64; 2] {
         },
         || {
             let (out, m) = (black_box(&mut peers), black_box(&modulus));
-            // SAFETY: all four are initialised, and the modulus is not 0.
+            // SAFETY: rug has initialised all four numbers. The modulus is odd, so not 0.
             unsafe {
                 gmp::mpz_powm(out.as_raw_mut(), base.as_raw(), exponent.as_raw(), m.as_raw());
             }
@@ -156,11 +162,11 @@ fn power(n: usize) -> [f64; 2] {
     times
 }
 
-/// Measures an operation on numbers of the given number of limbs. Returns the times of warpint and of
-/// GMP.
+/// Measures an operation on numbers of the given number of limbs. Returns the times of warpint and
+/// of GMP in ns.
 type Measurement = fn(usize) -> [f64; 2];
 
-/// Prints the times of both sides, and the time of `warpint-natural` divided by that of GMP.
+/// Prints the times of both programs, and the time of `warpint-natural` divided by that of GMP.
 #[test]
 #[ignore = "a measurement"]
 fn times_of_both() {
