@@ -2,9 +2,9 @@
 //!
 //! The two parts of a product come from two fused multiply-adds (Emmart, Zheng and Weems 2018,
 //! *Faster modular exponentiation using double precision floating point arithmetic on the GPU*,
-//! ARITH 25, 130–137; here with rounding to nearest). Let 0 ≤ a, b < 2^51 and p = a·b < 2^102. Let
-//! C = 3·2^102 and D = 3·2^51. Numbers of type `f64` between 2^103 and 2^104 are multiples of 2^51,
-//! so
+//! 25th IEEE Symposium on Computer Arithmetic, 2018; here with rounding to nearest). Let 0 ≤ a, b <
+//! 2^51 and p = a·b < 2^102. Let C = 3·2^102 and D = 3·2^51. Numbers of type `f64` between 2^103
+//! and 2^104 are multiples of 2^51, so
 //!
 //! * t = fma(a, b, C) is C + h·2^51 with |p − h·2^51| ≤ 2^50 and 0 ≤ h ≤ 2^51;
 //! * C + D − t = D − h·2^51 is exact: C + D is a multiple of 2^51 below 2^104, and the difference
