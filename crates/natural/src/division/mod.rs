@@ -101,7 +101,7 @@ impl Divider {
     /// Limbs above the results are set to 0.
     ///
     /// # Panics
-    /// Panics if r is too short, and may panic if q is too short.
+    /// May panic if q or r is too short.
     ///
     /// The cost is O(l·m) limb products for a quotient of l limbs. If divisor and quotient are
     /// long, the quotient is computed in blocks of at most m limbs. Each block costs O(M(m)·log m),

@@ -6,8 +6,8 @@ use super::reciprocal::TwoLimbs;
 use crate::kernels::sub_row;
 use crate::limbs::{add_assign, compare, sub_assign};
 
-/// Computes [`Blocks::divide`](super::recursive::Blocks::divide) by the schoolbook method, one limb of
-/// the quotient at a time.
+/// Computes [`Blocks::divide`](super::recursive::Blocks::divide) by the schoolbook method, one limb
+/// of the quotient at a time.
 pub(super) fn schoolbook(q: &mut [u64], u: &mut [u64], d: &[u64], top: TwoLimbs) -> bool {
     let (k, m) = (q.len(), d.len());
     let beyond = compare(&u[k..], d) != Ordering::Less;

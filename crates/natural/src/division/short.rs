@@ -24,9 +24,9 @@ pub(super) fn by_one_limb(q: &mut [u64], a: &[u64], shift: u32, d: OneLimb) -> u
     rest >> shift
 }
 
-/// Computes q ← ⌊a/x⌋ and returns a mod x, for a divisor x of two limbs and a of at least two limbs.
-/// q must have one limb less than a. `d` contains x·2^shift and its reciprocal. The top bit of
-/// x·2^shift must be set.
+/// Computes q ← ⌊a/x⌋ and returns a mod x, for a divisor x of two limbs and a dividend a of at
+/// least two limbs. q must have one limb less than a. `d` contains x·2^shift and its reciprocal.
+/// The top bit of x·2^shift must be set.
 #[inline]
 pub(super) fn by_two_limbs(q: &mut [u64], a: &[u64], shift: u32, d: TwoLimbs) -> u128 {
     // Limb i of a·2^shift.

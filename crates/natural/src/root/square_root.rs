@@ -27,7 +27,7 @@ impl SquareRoot {
     /// set to 0.
     ///
     /// # Panics
-    /// Panics if a result does not fit.
+    /// May panic if `root` or `rem` is too short.
     ///
     /// Cost O(M(n)) for n limbs, where M(n) is the cost of a product and a division of n limbs.
     pub fn sqrt_rem(&mut self, root: &mut [u64], rem: &mut [u64], a: &[u64]) {

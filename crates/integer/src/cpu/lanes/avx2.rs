@@ -113,7 +113,7 @@ unsafe impl Lanes for Avx2 {
             // guarantees that `from` is valid for reading `len` words.
             return Self(unsafe { _mm256_loadu_si256(from.cast()) });
         }
-        // SAFETY: as above. The mask excludes words beyond `len`, which are not read.
+        // SAFETY: as for whole vectors. The mask excludes words beyond `len`, which are not read.
         Self(unsafe { _mm256_maskload_epi32(from.cast(), first(proof, len)) })
     }
 
@@ -125,7 +125,7 @@ unsafe impl Lanes for Avx2 {
             // that `to` is valid for writing `len` words.
             unsafe { _mm256_storeu_si256(to.cast(), self.0) }
         } else {
-            // SAFETY: as above. The mask excludes words beyond `len`, which are not written.
+            // SAFETY: as for whole vectors. The mask excludes words beyond `len`, which are not written.
             // `Avx2Proof` may be made here, because a vector exists.
             unsafe { _mm256_maskstore_epi32(to.cast(), first(Avx2Proof(()), len), self.0) }
         }

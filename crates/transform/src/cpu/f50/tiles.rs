@@ -108,7 +108,7 @@ impl Kernel for Task<'_> {
                         passes.inverse.levels(&mut copy, WIDTH, tiles.node, true);
                     }
                     for (j, copy) in copy.chunks_exact(WIDTH).enumerate() {
-                        // SAFETY: as above.
+                        // SAFETY: as for the copy from `data` to `copy`.
                         unsafe { tiles.part(data, tile, j) }.copy_from_slice(copy);
                     }
                 }
