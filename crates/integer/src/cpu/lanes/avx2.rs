@@ -125,8 +125,8 @@ unsafe impl Lanes for Avx2 {
             // that `to` is valid for writing `len` words.
             unsafe { _mm256_storeu_si256(to.cast(), self.0) }
         } else {
-            // SAFETY: as for whole vectors. The mask excludes words beyond `len`, which are not written.
-            // `Avx2Proof` may be made here, because a vector exists.
+            // SAFETY: as for whole vectors. The mask excludes words beyond `len`, which are not
+            // written. `Avx2Proof` may be made here, because a vector exists.
             unsafe { _mm256_maskstore_epi32(to.cast(), first(Avx2Proof(()), len), self.0) }
         }
     }
