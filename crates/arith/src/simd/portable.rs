@@ -38,14 +38,14 @@ impl F64s for PortableF64s {
 
     #[inline(always)]
     unsafe fn load((): (), from: *const f64) -> Self {
-        // SAFETY: the caller guarantees that `from` is valid for reading `LANES` numbers, and aligned
-        // for `f64`. An array has the alignment of its entries.
+        // SAFETY: the caller guarantees that `from` is valid for reading `LANES` numbers and
+        // aligned for `f64`. An array has the alignment of its entries.
         Self(unsafe { from.cast::<[f64; LANES]>().read() })
     }
 
     #[inline(always)]
     unsafe fn store(self, to: *mut f64) {
-        // SAFETY: the caller guarantees that `to` is valid for writing `LANES` numbers, and aligned
+        // SAFETY: the caller guarantees that `to` is valid for writing `LANES` numbers and aligned
         // for `f64`. An array has the alignment of its entries.
         unsafe { to.cast::<[f64; LANES]>().write(self.0) }
     }

@@ -94,11 +94,11 @@ pub(super) fn steps(
 /// Finds steps on A = `a` and B = `b` from the leading 64 bits of both. Returns the matrix of the
 /// steps, or `None` if none is found. A and B stay at or above `floor`, which is at least 1.
 ///
-/// Let a = 2^s·a' + a0 and b = 2^s·b' + b0, where a0, b0 < 2^s and a', b' < 2^64. Steps on a' and b'
-/// are executed as long as both stay at or above a number f. If s = 0, f is `floor`, and nothing is
-/// rounded. Otherwise f is at least 2^33, so the entries m of the matrix, which satisfy
-/// m·f ≤ max(a', b'), are below 2^31. The steps change the lower parts to numbers above −2^(s+31). As
-/// 2^s·f ≥ `floor` + 2^(s+31), both numbers stay at or above `floor`.
+/// Let a = 2^s·a' + a0 and b = 2^s·b' + b0, where a0, b0 < 2^s and a', b' < 2^64. Steps on a' and
+/// b' are executed as long as both numbers stay at or above a number f. If s = 0, f is `floor`, and
+/// nothing is rounded. Otherwise f is at least 2^33, so the entries m of the matrix, which satisfy
+/// m·f ≤ max(a', b'), are below 2^31. The steps change the lower parts to numbers above −2^(s+31).
+/// As 2^s·f ≥ `floor` + 2^(s+31), both numbers stay at or above `floor`.
 #[inline(always)]
 fn round(a: u128, b: u128, floor: u128, quotients: &mut impl Quotients) -> Option<Small> {
     let s = 64u32.saturating_sub((a | b).leading_zeros());

@@ -45,9 +45,9 @@ pub(in super::super) type Low = unsafe fn(out: *mut u64, a: *const u64, b: *cons
 
 /// Computes the products a_i·a_j of different limbs of a that belong to the block of its w lowest
 /// limbs: s = Σ a_i·a_j·2^(64·(i+j)) for j < w and j < i < n, where a has n ≥ w limbs. Limbs 1 to
-/// n + w − 1 of `out` become limbs 1 to n + w − 1 of s. In the kernels that add, they become those
-/// of `out` + s, where limbs n to n + w − 1 of the old `out` count as zero. Limb 0 of s is zero, and
-/// limb 0 of `out` does not change.
+/// n + w − 1 of `out` become limbs 1 to n + w − 1 of s. In the kernels that add, they become those of
+/// `out` + s, where limbs n to n + w − 1 of the old `out` count as zero. Limb 0 of s is zero; limb
+/// 0 of `out` does not change.
 pub(in super::super) type OffDiagonal = unsafe fn(out: *mut u64, a: *const u64, n: usize);
 
 /// Computes out ← a², where a has w limbs and `out` has 2w limbs, which may not overlap a.

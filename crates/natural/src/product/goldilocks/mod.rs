@@ -61,8 +61,8 @@ const MOST_POINTS: usize = 1 << 26;
 /// | several products | at least 2^10, and below 2^14 if there are fewer products than threads | each product has one thread |
 /// | other cases | | the caller's thread |
 ///
-/// A product takes 45·n to 60·n bytes of working memory, which is kept for the next product. Tables
-/// of up to 120·n bytes are shared by the whole program.
+/// A product takes 45·n to 60·n bytes of working memory. The memory of products on all threads is
+/// kept for the next product. Tables of up to 120·n bytes are shared by the whole program.
 ///
 /// *All other cases.* If a factor has fewer than 192 limbs, [`FastProducts`] computes the product.
 /// Longer products, and sums of products from 80 limbs on, are computed by transforms modulo 2^64 −

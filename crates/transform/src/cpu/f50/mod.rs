@@ -1,6 +1,6 @@
 //! Products of polynomials modulo primes below 2^49.5, with vectors of `f64`. In this module, L is
-//! the number of lanes of a vector, and *factor* w means a number by which many others are
-//! multiplied.
+//! the number of lanes of a vector. The *factor* w of a node is a number by which many others are
+//! multiplied; the factors of a product are polynomials.
 //!
 //! | file | subject |
 //! |---|---|
