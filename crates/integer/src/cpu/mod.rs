@@ -35,6 +35,8 @@ pub(crate) use powers::{mul_mod, pow_mod, root, sqrt_rem};
 pub(crate) use rows::Rows;
 pub(crate) use sum::{sum, sum_assign};
 
+use warpint_natural::product::Rows as Rows64;
+
 /// The size in bytes of the results that one core computes at a time. For less work, distribution
 /// to cores takes longer than it saves.
 const CHUNK_BYTES: usize = 1 << 14;
@@ -69,6 +71,19 @@ impl<'a> Operand<'a> {
         let i = if self.broadcast { 0 } else { i };
         &self.limbs[i * self.width..][..self.width]
     }
+
+    /// Returns the numbers in limbs of 64 bits, without a copy. Returns `None` if the width is odd,
+    /// the memory is not aligned for them, or the processor has the upper half of a limb first.
+    fn words(&self) -> Option<Rows64<'a>> {
+        let limbs = bytemuck::try_cast_slice(self.limbs).ok()?;
+        let fits = cfg!(target_endian = "little") && self.width.is_multiple_of(2);
+        fits.then(|| Rows64::new(limbs, self.width / 2, self.broadcast))
+    }
+}
+
+/// Returns `limbs` as limbs of 64 bits, under the conditions of [`Operand::words`].
+fn as_words_mut(limbs: &mut [u32]) -> Option<&mut [u64]> {
+    bytemuck::try_cast_slice_mut(limbs).ok().filter(|_| cfg!(target_endian = "little"))
 }
 
 /// Returns how many numbers of `limbs` limbs one core processes at a time.

@@ -145,6 +145,96 @@ unsafe fn square_by_blocks(out: *mut u64, a: &[u64]) {
     }
 }
 
+/// Computes out_i ← a_i·b_i for all rows of 2n limbs of `out`, where n = `limbs` is from 1 to 8.
+/// Number i of a factor begins at limb i·step; the step is n, or 0 if all numbers are the same.
+/// Returns `false`, without changing `out`, if the processor has no kernels for this.
+///
+/// # Panics
+/// Panics unless `out` consists of whole rows and the factors have a number for each row.
+pub(crate) fn mul_rows(out: &mut [u64], [a, b]: [Factors; 2], limbs: usize) -> bool {
+    #[cfg(target_arch = "x86_64")]
+    if has_carry_chains() {
+        let count = out.len() / (2 * limbs);
+        assert!(out.len() == 2 * limbs * count, "not whole rows");
+        for (factor, step) in [a, b] {
+            assert!(step == 0 || step == limbs, "rows of another length");
+            let needed = if step == 0 { limbs } else { limbs * count };
+            assert!(factor.len() >= needed, "too few numbers");
+        }
+        let (a, b) = ((a.0.as_ptr(), a.1), (b.0.as_ptr(), b.1));
+        // SAFETY: `has_carry_chains` is true, so the processor has BMI2 and ADX. By the assertions,
+        // the addresses are valid for the rows.
+        unsafe { MUL_ROWS[limbs - 1](out.as_mut_ptr(), a, b, count) };
+        return true;
+    }
+    false
+}
+
+/// The limbs of the numbers that are a factor of each row, and the distance between two numbers.
+pub(crate) type Factors<'a> = (&'a [u64], usize);
+
+/// Computes [`mul_rows`] for `count` rows. A factor is an address and a step.
+#[cfg(target_arch = "x86_64")]
+type MulRows = unsafe fn(*mut u64, (*const u64, usize), (*const u64, usize), count: usize);
+
+/// The functions that compute [`mul_rows`] for 1 to 8 limbs.
+#[cfg(target_arch = "x86_64")]
+const MUL_ROWS: [MulRows; BLOCK] = [
+    mul_rows_of::<1>,
+    mul_rows_of::<2>,
+    mul_rows_of::<3>,
+    mul_rows_of::<4>,
+    mul_rows_of::<5>,
+    mul_rows_of::<6>,
+    mul_rows_of::<7>,
+    mul_rows_of::<8>,
+];
+
+/// Computes [`mul_rows`] for factors of W limbs. As W is a constant, the kernel becomes part of the
+/// loop.
+///
+/// # Safety
+/// The processor has BMI2 and ADX. The address `out` is valid for 2·W·`count` limbs. If `count` is
+/// not 0, that of a factor is valid for W·`count` limbs if its step is W, and for W limbs if its
+/// step is 0.
+#[cfg(target_arch = "x86_64")]
+unsafe fn mul_rows_of<const W: usize>(
+    out: *mut u64,
+    (a, a_step): (*const u64, usize),
+    (b, b_step): (*const u64, usize),
+    count: usize,
+) {
+    for i in 0..count {
+        // SAFETY: as i < `count`, the caller guarantees the instructions and the lengths.
+        unsafe {
+            let (out, a, b) = (out.add(2 * W * i), a.add(a_step * i), b.add(b_step * i));
+            carry_chains::MUL[W - 1](out, a, W, b);
+        }
+    }
+}
+
+/// Computes out_i ← a_i² for all rows of 2n limbs of `out`, where n = `limbs` is from 1 to 8.
+/// Returns `false`, without changing `out`, if the processor has no kernels for this.
+///
+/// # Panics
+/// Panics unless `out` consists of whole rows and a has n limbs for each.
+pub(crate) fn square_rows(out: &mut [u64], a: &[u64], limbs: usize) -> bool {
+    #[cfg(target_arch = "x86_64")]
+    if has_carry_chains() {
+        let count = out.len() / (2 * limbs);
+        assert!(out.len() == 2 * limbs * count, "not whole rows");
+        assert!(a.len() >= limbs * count, "too few numbers");
+        let square = carry_chains::SQUARE[limbs - 1];
+        for (out, a) in out.chunks_exact_mut(2 * limbs).zip(a.chunks_exact(limbs)) {
+            // SAFETY: `has_carry_chains` is true, so the processor has BMI2 and ADX. `out` has
+            // twice as many limbs as a; as a mutable borrow, it does not overlap a.
+            unsafe { square(out.as_mut_ptr(), a.as_ptr()) };
+        }
+        return true;
+    }
+    false
+}
+
 /// Computes x ← x + a·y mod 2^(64·n), where x and a have n limbs. Returns the limb carried out.
 ///
 /// # Panics

@@ -3,6 +3,7 @@
 //! | file | method |
 //! |---|---|
 //! | `short` | products and squares of two limbs |
+//! | `rows` | products and squares of all rows of an array |
 //! | `schoolbook` | low and high parts, limb by limb; whole products are in `kernels` |
 //! | `karatsuba` | three products of halves instead of four |
 //! | `ntt` | long products, by transforms over 50-bit primes, on one thread or several |
@@ -13,11 +14,13 @@ mod goldilocks;
 mod karatsuba;
 mod multiplier;
 mod ntt;
+mod rows;
 mod schoolbook;
 mod short;
 
 pub use goldilocks::TransformMultiplier;
 pub use multiplier::{FastProducts, Matrix2, Multiplier, Schoolbook};
+pub use rows::Rows;
 
 use crate::kernels;
 use crate::limbs::at_least;
