@@ -201,4 +201,12 @@ unsafe impl Lanes for Avx2 {
             square[i + 2].0 = avx2!(_mm256_permute2x128_si256::<0x31>(a, b));
         }
     }
+
+    #[inline(always)]
+    fn transpose_pairs(half: &mut [Self]) {
+        assert_eq!(half.len(), LANES / 2, "the matrix is not half of a square");
+        let (a, b) = (half[0].0, half[1].0);
+        half[0].0 = avx2!(_mm256_unpacklo_epi64(a, b));
+        half[1].0 = avx2!(_mm256_unpackhi_epi64(a, b));
+    }
 }

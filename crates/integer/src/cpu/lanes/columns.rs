@@ -17,7 +17,7 @@
 
 #![expect(clippy::needless_range_loop, reason = "indices that several arrays share")]
 
-use super::vector::{Lanes, carry, digit};
+use super::vector::{Lanes, carry, digit, unrolled};
 
 /// The largest number of limbs of a factor: see the bounds above.
 pub(super) const MOST_LIMBS: usize = 1 << 9;
@@ -60,21 +60,6 @@ macro_rules! with_block {
                 $body
             }
         }
-    };
-}
-
-/// Repeats `$body` for the constants `$s` = 0, 1 … B − 1, for B ≤ 8. The compiler does not unroll
-/// some loops of this kind, and then keeps arrays in memory instead of registers.
-macro_rules! unrolled {
-    ($s:ident < $b:ident => $body:expr) => {
-        unrolled!(@ $s $b $body; 0 1 2 3 4 5 6 7)
-    };
-    (@ $s:ident $b:ident $body:expr; $($i:literal)*) => {
-        $(if $i < $b {
-            #[allow(non_upper_case_globals)]
-            const $s: usize = $i;
-            $body;
-        })*
     };
 }
 
@@ -250,7 +235,13 @@ pub(super) fn add_square<V: Lanes>(proof: V::Proof, columns: &mut [V], needed: u
         });
         from += size;
     }
-    for (pair, &x) in columns.chunks_exact_mut(2).zip(x).take(needed.div_ceil(2)) {
+    double_and_add_squares(proof, &mut columns[..2 * needed.div_ceil(2).min(x.len())], x);
+}
+
+/// Computes columns ← 2·columns + Σ x_i²·2^(2·β·i), where `columns` has at most 2·`x.len()` entries.
+#[inline(always)]
+fn double_and_add_squares<V: Lanes>(proof: V::Proof, columns: &mut [V], x: &[V]) {
+    for (pair, &x) in columns.chunks_exact_mut(2).zip(x) {
         // Twice the products of different limbs, and the square.
         let (low, high) = V::mad(pair[0].add(pair[0]), pair[1].add(pair[1]), x, x);
         let corrected = |sum: V, bias: u64| {
@@ -259,6 +250,32 @@ pub(super) fn add_square<V: Lanes>(proof: V::Proof, columns: &mut [V], needed: u
         pair[0] = corrected(low, bias::<V>(1, 0));
         pair[1] = corrected(high, bias::<V>(0, 1));
     }
+}
+
+/// Adds x·y to the columns, where the length of y is a multiple of B. `columns` has at least
+/// `x.len() + y.len()` entries.
+#[inline(always)]
+pub(super) fn add_product_by<V: Lanes, const B: usize>(
+    proof: V::Proof,
+    columns: &mut [V],
+    x: &[V],
+    y: &[V],
+) {
+    for (k, y) in y.as_chunks::<B>().0.iter().enumerate() {
+        add_block(proof, &mut columns[B * k..], x, y);
+    }
+}
+
+/// Adds x² to the columns, which must be 0. The length of x is a multiple of B. `columns` has
+/// 2·`x.len()` entries.
+#[inline(always)]
+pub(super) fn add_square_by<V: Lanes, const B: usize>(proof: V::Proof, columns: &mut [V], x: &[V]) {
+    for (k, y) in x.as_chunks::<B>().0.iter().enumerate() {
+        let columns = &mut columns[2 * B * k..];
+        add_pairs(proof, columns, y);
+        add_block(proof, &mut columns[B..], &x[B * (k + 1)..], y);
+    }
+    double_and_add_squares(proof, columns, x);
 }
 
 /// Adds the products y_s·y_t of a block with s < t to the columns. `columns` has at least 2B

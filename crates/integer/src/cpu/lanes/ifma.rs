@@ -158,4 +158,20 @@ unsafe impl Lanes for Ifma {
             square[i + 4].0 = avx512!(_mm512_shuffle_i64x2::<0b11_10_11_10>(a, b));
         }
     }
+
+    #[inline(always)]
+    fn transpose_pairs(half: &mut [Self]) {
+        assert_eq!(half.len(), LANES / 2, "the matrix is not half of a square");
+        // Words 0 and 2, or 1 and 3, of two rows in each half of a vector; then one word of all.
+        for i in 0..2 {
+            let (a, b) = (half[2 * i].0, half[2 * i + 1].0);
+            half[2 * i].0 = avx512!(_mm512_unpacklo_epi64(a, b));
+            half[2 * i + 1].0 = avx512!(_mm512_unpackhi_epi64(a, b));
+        }
+        for i in 0..2 {
+            let (a, b) = (half[i].0, half[i + 2].0);
+            half[i].0 = avx512!(_mm512_shuffle_i64x2::<0b10_00_10_00>(a, b));
+            half[i + 2].0 = avx512!(_mm512_shuffle_i64x2::<0b11_01_11_01>(a, b));
+        }
+    }
 }

@@ -8,12 +8,14 @@
 //! | `rows` | conversion between rows in memory and limbs in lanes |
 //! | `columns` | products, squares and Montgomery reductions of limbs in lanes |
 //! | `product` | products and squares of a batch's numbers |
+//! | `fixed` | the same for some widths, each compiled on its own |
 //! | `montgomery` | powers modulo odd numbers, one group of lanes at a time |
 //! | `power` | powers of a batch's numbers |
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
 mod columns;
+mod fixed;
 #[cfg(target_arch = "x86_64")]
 mod ifma;
 mod montgomery;

@@ -3,7 +3,7 @@
 //! Operations are not inlined. Otherwise, algorithms with unrolled loops would take minutes to
 //! compile.
 
-use super::vector::{Kernel, Lanes};
+use super::vector::{Kernel, Lanes, PAIR_ROWS};
 
 const LANES: usize = 8;
 const MASK: u64 = (1 << 52) - 1;
@@ -114,6 +114,15 @@ unsafe impl<const SPLIT: bool> Lanes for Portable<SPLIT> {
             for j in 0..i {
                 (square[i].0[j], square[j].0[i]) = (square[j].0[i], square[i].0[j]);
             }
+        }
+    }
+
+    #[inline(never)]
+    fn transpose_pairs(half: &mut [Self]) {
+        assert_eq!(half.len(), LANES / 2, "the matrix is not half of a square");
+        let words: Vec<u64> = half.iter().flat_map(|vector| vector.0).collect();
+        for (j, vector) in half.iter_mut().enumerate() {
+            vector.0 = PAIR_ROWS.map(|row| words[LANES / 2 * row + j]);
         }
     }
 }

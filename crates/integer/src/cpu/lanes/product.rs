@@ -3,6 +3,7 @@
 use rayon::prelude::*;
 
 use super::columns::{MOST_LIMBS, add_product, add_square, propagate};
+use super::fixed;
 use super::rows::{Group, PADDING, Words, limbs_of, load, store};
 use super::vector::{Kernel, Lanes};
 use crate::cpu::{Operand, rows_at_a_time};
@@ -20,11 +21,16 @@ pub(super) fn multiply<V: Lanes>(
     out: &mut [u32],
 ) {
     let (from, width) = part.limbs(a.width(), b.unwrap_or(a).width());
+    let done = if part == Part::Full { fixed::multiply::<V>(proof, a, b, out) } else { 0 };
+    let out = &mut out[done * width..];
+    if out.is_empty() {
+        return;
+    }
     // All groups of a chunk, except perhaps the last of the batch, have as many numbers as lanes.
     let rows = rows_at_a_time(width).next_multiple_of(V::LANES);
     let space = || Space::<V>::new(proof, a, b, width);
     out.par_chunks_mut(rows * width).enumerate().for_each_init(space, |space, (chunk, out)| {
-        V::enter(proof, Chunk { space, a, b, first: chunk * rows, from, width, out });
+        V::enter(proof, Chunk { space, a, b, first: done + chunk * rows, from, width, out });
     });
 }
 

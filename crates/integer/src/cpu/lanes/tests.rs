@@ -1,10 +1,14 @@
 //! Compares every path that this machine has with slow operations on limbs.
 
+use std::sync::atomic::Ordering;
+
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use warpint_natural::limbs;
 
+use super::fixed::{DEFAULT_PAST_CACHES_FROM, PAST_CACHES_FROM};
 use super::*;
+use crate::cpu::multiply::{multiply_one_by_one, square_one_by_one};
 use crate::cpu::{limbs_of, store};
 
 const PATHS: &[Path] = &[
@@ -78,9 +82,13 @@ fn check_products(a: &[u32], b: Option<&[u32]>, [n, m]: [usize; 2], count: usize
         let (from, width) = part.limbs(n, m);
         let want: Vec<u32> =
             products.iter().flat_map(|product| product[from..][..width].to_vec()).collect();
-        for path in paths() {
+        for path in [None].into_iter().chain(paths().map(Some)) {
             let mut out = vec![7; count * width];
-            path.multiply(part, x, y, &mut out);
+            match (path, y) {
+                (Some(path), _) => path.multiply(part, x, y, &mut out),
+                (None, Some(y)) => multiply_one_by_one(part, x, y, &mut out),
+                (None, None) => square_one_by_one(part, x, &mut out),
+            }
             for (i, (got, want)) in out.chunks(width).zip(want.chunks(width)).enumerate() {
                 assert_eq!(
                     got,
@@ -118,10 +126,84 @@ fn products_are_those_of_schoolbook() {
     }
 }
 
+/// The widths of up to 16 limbs, and wider ones for which there is code of their own.
+fn short_widths() -> impl Iterator<Item = usize> {
+    (1..=16).chain([24, 32])
+}
+
+/// Tests short widths with all counts around the numbers of lanes, and with a shared factor. With
+/// 131 numbers, a batch has several chunks at most of these widths.
+#[test]
+fn short_products_of_every_count() {
+    let mut rng = ChaCha8Rng::seed_from_u64(6);
+    for n in short_widths() {
+        for count in (1..=9).chain([15, 16, 17, 131]) {
+            let (a, b) = (numbers(&mut rng, count, n), numbers(&mut rng, count, n));
+            check_products(&a, Some(&b), [n, n], count);
+            check_products(&a, Some(&b[..n]), [n, n], count);
+            check_products(&a[..n], Some(&b), [n, n], count);
+            check_products(&a, Some(&a), [n, n], count);
+            check_products(&a, None, [n, n], count);
+        }
+    }
+}
+
+/// Tests results that are written past the caches, and memory that is not aligned for limbs of 64
+/// bits.
+#[test]
+fn products_past_the_caches() {
+    let mut rng = ChaCha8Rng::seed_from_u64(7);
+    PAST_CACHES_FROM.store(0, Ordering::Relaxed);
+    for n in short_widths().chain([64]) {
+        let count = 600 / n + 11;
+        let (a, b) = (numbers(&mut rng, count, n), numbers(&mut rng, count, n));
+        check_products(&a, Some(&b), [n, n], count);
+        check_products(&a, None, [n, n], count);
+        let (x, y) = (Operand::new(&a, n, false), Operand::new(&b, n, false));
+        let mut want = vec![0; 2 * n * count];
+        multiply_one_by_one(Part::Full, x, y, &mut want);
+        let shifted: Vec<u32> = [&[7], &a[..]].concat();
+        let x = Operand::new(&shifted[1..], n, false);
+        for path in [None].into_iter().chain(paths().map(Some)) {
+            let mut out = vec![7; 2 * n * count + 2];
+            match path {
+                Some(path) => path.multiply(Part::Full, x, Some(y), &mut out[1..][..want.len()]),
+                None => multiply_one_by_one(Part::Full, x, y, &mut out[1..][..want.len()]),
+            }
+            assert_eq!(out[1..][..want.len()], want, "{path:?}, {n} limbs");
+            assert_eq!([out[0], out[want.len() + 1]], [7; 2], "{path:?}, {n} limbs");
+        }
+    }
+    PAST_CACHES_FROM.store(DEFAULT_PAST_CACHES_FROM, Ordering::Relaxed);
+}
+
+/// Tests [`vector::Lanes::transpose_pairs`] against its description.
+#[test]
+fn pairs_of_rows_are_transposed() {
+    fn check<V: Lanes>() {
+        let Some(proof) = V::proof() else { return };
+        let half = V::LANES / 2;
+        let rows: Vec<u64> = (0..(V::LANES * half) as u64).collect();
+        let mut vectors = vec![V::splat(proof, 0); half];
+        vector::words_mut(&mut vectors).copy_from_slice(&rows);
+        V::transpose_pairs(&mut vectors);
+        for (i, &word) in vector::words(&vectors).iter().enumerate() {
+            let (j, lane) = (i / V::LANES, i % V::LANES);
+            assert_eq!(word, rows[half * vector::PAIR_ROWS[lane] + j], "word {j}, lane {lane}");
+        }
+    }
+    check::<portable::Portable<true>>();
+    #[cfg(target_arch = "x86_64")]
+    {
+        check::<avx2::Avx2>();
+        check::<ifma::Ifma>();
+    }
+}
+
 /// Tests factors whose limbs are as large as possible. Columns then reach their largest values.
 #[test]
 fn the_largest_products() {
-    for n in [1, 2, 13, 31, 104, 255, 256] {
+    for n in short_widths().chain([31, 104, 255, 256]) {
         let ones = vec![u32::MAX; 9 * n];
         check_products(&ones, Some(&ones), [n, n], 9);
         check_products(&ones, None, [n, n], 9);
@@ -218,6 +300,52 @@ fn powers_modulo_even_numbers() {
     }
 }
 
+/// Prints ns per product and square of batches with factors of 16 MiB, on one thread.
+#[test]
+#[ignore = "a measurement"]
+fn speed_beyond_caches() {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+    pool.install(|| {
+        println!("ns a number, one after the other, then by paths; in caches, then past them");
+        let mut rng = ChaCha8Rng::seed_from_u64(8);
+        let limbs = 1 << 22;
+        let (a, b) = (numbers(&mut rng, 1, limbs), numbers(&mut rng, 1, limbs));
+        let mut out = vec![1; 2 * limbs];
+        for n in [8, 16, 32, 64, 128] {
+            let count = limbs / n;
+            let (x, y) = (Operand::new(&a, n, false), Operand::new(&b, n, false));
+            let mut row = format!("{:5}", 32 * n);
+            for path in [None].into_iter().chain(measured_paths().map(Some)) {
+                for from in [usize::MAX, 0] {
+                    PAST_CACHES_FROM.store(from, Ordering::Relaxed);
+                    for y in [Some(y), None] {
+                        let mut once = || {
+                            let start = std::time::Instant::now();
+                            match (path, y) {
+                                (Some(path), _) => path.multiply(Part::Full, x, y, &mut out),
+                                (None, Some(y)) => multiply_one_by_one(Part::Full, x, y, &mut out),
+                                (None, None) => square_one_by_one(Part::Full, x, &mut out),
+                            }
+                            start.elapsed().as_secs_f64() * 1e9 / count as f64
+                        };
+                        let mut times: Vec<f64> = (0..7).map(|_| once()).collect();
+                        times.sort_by(f64::total_cmp);
+                        row += &format!(" {:8.1}", times[3]);
+                    }
+                }
+                row += "  ";
+            }
+            println!("{row}");
+        }
+    });
+    PAST_CACHES_FROM.store(DEFAULT_PAST_CACHES_FROM, Ordering::Relaxed);
+}
+
+/// Returns the paths of this processor that are not for tests only.
+fn measured_paths() -> impl Iterator<Item = Path> {
+    paths().filter(|path| !matches!(path, Path::Portable | Path::PortableSmall))
+}
+
 /// Prints ns per product, square and power, one after the other and across lanes, on one thread.
 #[test]
 #[ignore = "a measurement"]
@@ -227,11 +355,9 @@ fn speed() {
 }
 
 fn print_speed() {
-    use crate::cpu::multiply::{multiply_one_by_one, square_one_by_one};
     use crate::cpu::powers::pow_mod_one_by_one;
 
-    let paths: Vec<Path> =
-        paths().filter(|path| !matches!(path, Path::Portable | Path::PortableSmall)).collect();
+    let paths: Vec<Path> = measured_paths().collect();
     println!("ns a number, one after the other, then by {paths:?}: products, squares, powers");
     let mut rng = ChaCha8Rng::seed_from_u64(5);
     for bits in [64usize, 128, 192, 256, 384, 512, 768, 1024, 1536, 2048, 3072, 4096, 6144, 8192] {

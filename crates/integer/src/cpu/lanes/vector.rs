@@ -81,7 +81,8 @@ pub(super) unsafe trait Lanes: Copy + Send + Sync + 'static {
     /// where c is 64 or more.
     fn shr_each(self, counts: Self) -> Self;
 
-    /// Returns the factor of the limb `self`.
+    /// Returns the factor of the limb `self`. If β = 52, every word is a factor, of the limb that
+    /// its lowest 52 bits are.
     fn factor(self) -> Self;
 
     /// Returns (low + r + [`Lanes::LOW_BIAS`], high + h + [`Lanes::HIGH_BIAS`]) mod 2^64 for
@@ -98,10 +99,21 @@ pub(super) unsafe trait Lanes: Copy + Send + Sync + 'static {
     /// # Panics
     /// Panics if `square` does not have L entries.
     fn transpose(square: &mut [Self]);
+
+    /// Transposes L = LANES rows of L/2 words, given as L/2 vectors: vector j has row 2j in its
+    /// lower half and row 2j + 1 in its upper half. On return, lane l of vector j has word j of row
+    /// [`PAIR_ROWS`]`[l]`. This takes a third of the instructions of [`Lanes::transpose`].
+    ///
+    /// # Panics
+    /// Panics if `half` does not have L/2 entries.
+    fn transpose_pairs(half: &mut [Self]);
 }
 
 /// The largest number of lanes of a vector.
 pub(super) const MOST_LANES: usize = 8;
+
+/// The row that [`Lanes::transpose_pairs`] moves to each lane.
+pub(super) const PAIR_ROWS: [usize; MOST_LANES] = [0, 2, 1, 3, 4, 6, 5, 7];
 
 /// A computation with vectors of type `V`. [`Kernel::run`] and all generic functions that it calls
 /// must be `#[inline(always)]`, so that they are compiled with the instruction set of `V`.
@@ -144,3 +156,25 @@ pub(super) fn carry<V: Lanes>(proof: V::Proof, x: V) -> V {
     let positive = x.add(V::splat(proof, V::OFFSET)).shr(u64::from(V::BITS));
     positive.add(V::splat(proof, (V::OFFSET >> V::BITS).wrapping_neg()))
 }
+
+/// Repeats `$body` for the constants `$s` = 0, 1 … B − 1, for B ≤ 8, or for B ≤ 20 with `up to 20`.
+/// The compiler does not unroll some loops of this kind, and then keeps arrays in memory instead of
+/// registers.
+macro_rules! unrolled {
+    ($s:ident < $b:ident => $body:expr) => {
+        $crate::cpu::lanes::vector::unrolled!(@ $s $b $body; 0 1 2 3 4 5 6 7)
+    };
+    ($s:ident < $b:ident, up to 20 => $body:expr) => {
+        $crate::cpu::lanes::vector::unrolled!(
+            @ $s $b $body; 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19
+        )
+    };
+    (@ $s:ident $b:ident $body:expr; $($i:literal)*) => {
+        $(if $i < $b {
+            #[allow(non_upper_case_globals)]
+            const $s: usize = $i;
+            $body;
+        })*
+    };
+}
+pub(super) use unrolled;
