@@ -18,6 +18,8 @@ mod columns;
 mod fixed;
 #[cfg(target_arch = "x86_64")]
 mod ifma;
+#[cfg(test)]
+mod measure;
 mod montgomery;
 #[cfg(test)]
 mod portable;
