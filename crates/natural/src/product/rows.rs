@@ -51,7 +51,7 @@ impl Products {
     /// Panics if the numbers have no limbs, or if there are more rows than numbers.
     pub fn mul_rows(&mut self, out: &mut [u64], a: Rows, b: Rows) {
         let n = a.width;
-        let whole = out.len() % (2 * n) == 0;
+        let whole = out.len().is_multiple_of(2 * n);
         if n == b.width && n <= KERNELS_TO && whole {
             let factors = [(a.limbs, a.step()), (b.limbs, b.step())];
             if kernels::mul_rows(out, factors, n) {
@@ -69,7 +69,7 @@ impl Products {
     /// Panics if the numbers have no limbs, or if there are more rows than numbers.
     pub fn square_rows(&mut self, out: &mut [u64], a: Rows) {
         let n = a.width;
-        let whole = out.len() % (2 * n) == 0;
+        let whole = out.len().is_multiple_of(2 * n);
         if n <= KERNELS_TO && whole && !a.shared && kernels::square_rows(out, a.limbs, n) {
             return;
         }

@@ -63,7 +63,7 @@ fn groups<V: Lanes, const W: usize, const N: usize, const B: usize>(
     b: Option<Operand>,
     out: &mut [u32],
 ) -> usize {
-    const { assert!(N == (64 * W).div_ceil(BITS) && N % B == 0 && B <= 8) };
+    const { assert!(N == (64 * W).div_ceil(BITS) && N.is_multiple_of(B) && B <= 8) };
     let group = V::LANES * 4 * W;
     let count = out.len() / group;
     let (a, b) = (Factor::new::<V>(a), b.map(Factor::new::<V>));
@@ -193,9 +193,8 @@ fn words<V: Lanes, const W: usize>(proof: V::Proof, rows: &[u32]) -> [V; W] {
             square[lane] = unsafe { V::load(proof, part.as_ptr(), len) };
         }
         V::transpose(&mut square[..V::LANES]);
-        for j in 0..V::LANES.min(W - first) {
-            words[first + j] = square[j];
-        }
+        let len = V::LANES.min(W - first);
+        words[first..][..len].copy_from_slice(&square[..len]);
     });
     words
 }
