@@ -18,8 +18,9 @@
 //! To check a cyclic convolution, check its three transforms, or use [`product`] if nothing wraps
 //! around.
 
-use rayon::prelude::*;
 use warpint_arith::field::Field;
+
+use crate::parallel::each;
 
 /// The reason why a check of a transform or a product is not possible.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -122,10 +123,9 @@ pub fn transforms<F: Field>(
         });
         terms.fold(field.zero(), |sum, term| field.add(&sum, &term))
     };
-    let expected = (0..n.div_ceil(RUN))
-        .into_par_iter()
-        .map(|run| partial(run * RUN))
-        .reduce(|| field.zero(), |a, b| field.add(&a, &b));
+    let expected = each(n.div_ceil(RUN), field.zero(), &|run| partial(run * RUN))
+        .iter()
+        .fold(field.zero(), |a, b| field.add(&a, b));
     Ok(evaluate(field, outputs, r) == expected)
 }
 
@@ -162,8 +162,11 @@ pub fn product<F: Field>(
 /// Returns Σ_j x_j·r^j. Horner's rule is applied to runs of [`RUN`] elements in parallel, and then
 /// to the results of the runs.
 fn evaluate<F: Field>(field: &F, x: &[F::Element], r: &F::Element) -> F::Element {
-    let runs: Vec<F::Element> =
-        x.par_chunks(RUN).map(|run| crate::definition::evaluate(field, run, r)).collect();
+    let of_run = |i: usize| {
+        let run = &x[i * RUN..];
+        crate::definition::evaluate(field, &run[..RUN.min(run.len())], r)
+    };
+    let runs = each(x.len().div_ceil(RUN), field.zero(), &of_run);
     crate::definition::evaluate(field, &runs, &field.pow(r, &[RUN as u64]))
 }
 

@@ -10,6 +10,7 @@ pub mod cpu;
 pub mod definition;
 pub mod f50;
 pub mod gpu;
+mod parallel;
 mod plan;
 
 pub use plan::Plan;

@@ -110,7 +110,7 @@ fn a_published_path_record_is_found() {
 #[test]
 fn classes_are_verified() {
     for (bits, low_bits, residue) in
-        [(25, 4, 7), (25, 0, 0), (26, 9, 255), (27, 10, 5), (12, 3, 1), (30, 13, 8191)]
+        [(22, 4, 7), (21, 0, 0), (26, 9, 255), (27, 10, 5), (12, 3, 1), (30, 13, 8191)]
     {
         let region = Region::class(bits, low_bits, residue).unwrap();
         check(&mut method(None, 11, None), &region);

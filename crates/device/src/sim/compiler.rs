@@ -111,8 +111,11 @@ impl Compiler {
             flags.extend(["-fdata-sections".to_owned(), format!("-Wl,-T,{}", script.display())]);
         }
         let mut instrumentation = vec![];
-        if let Some(sanitizer) = sanitizer {
-            instrumentation.extend(sanitizer.flags(self.is_clang()));
+        match sanitizer {
+            Some(sanitizer) => instrumentation.extend(sanitizer.flags(self.is_clang())),
+            // The few functions of the C library that modules call are already in the process. A
+            // search of the libraries would take three quarters of the time to link.
+            None => flags.push("-nodefaultlibs".to_owned()),
         }
         let key = self.key(&[&runtime.display(), unit], &flags, &instrumentation);
         self.kept(&key, "module.so", &unit.title, |folder, output| {

@@ -100,7 +100,7 @@ fn check_square(gpu: &Gpu, part: Part, limbs: usize, levels: u32, count: usize) 
 #[test]
 fn products_in_one_thread() {
     let gpu = gpu();
-    for limbs in [1, 2, 3, 5, 8, 17, 32] {
+    for limbs in [1, 2, 5, 17, 32] {
         for part in [Part::Full, Part::Low, Part::High] {
             check_product(&gpu, part, limbs, limbs, 0, 140);
             check_square(&gpu, part, limbs, 0, 140);
@@ -261,14 +261,12 @@ fn the_widest_products_need_some_shared_memory() {
 #[test]
 fn products_by_transforms() {
     let gpu = gpu();
-    for (limbs, primes) in [(1, 3), (130, 3), (255, 4), (368, 4), (456, 5)] {
+    for (limbs, primes) in [(1, 3), (255, 4), (456, 5)] {
         check_ntt(&gpu, Part::Full, limbs, limbs, primes, 11);
     }
     check_ntt(&gpu, Part::Low, 200, 200, 3, 9);
     check_ntt(&gpu, Part::High, 300, 300, 4, 9);
-    check_ntt(&gpu, Part::Full, 300, 77, 3, 9);
     check_ntt(&gpu, Part::Full, 5, 400, 5, 9);
-    check_ntt(&gpu, Part::Full, 500, 260, 3, 3);
     check_ntt(&gpu, Part::Full, 700, 820, 4, 3);
     check_ntt(&gpu, Part::Full, 5_800, 5_800, 4, 2);
 }
@@ -277,6 +275,11 @@ fn products_by_transforms() {
 #[ignore = "slow: longer numbers"]
 fn longer_products_by_transforms() {
     let gpu = gpu();
+    for (limbs, primes) in [(130, 3), (368, 4)] {
+        check_ntt(&gpu, Part::Full, limbs, limbs, primes, 11);
+    }
+    check_ntt(&gpu, Part::Full, 300, 77, 3, 9);
+    check_ntt(&gpu, Part::Full, 500, 260, 3, 3);
     check_ntt(&gpu, Part::Full, 700, 900, 11, 3);
     check_ntt(&gpu, Part::Full, 16_384, 16_384, 6, 2);
 }

@@ -104,8 +104,20 @@ fn the_suite_of_the_program_passes_on_word_and_keeps_to_its_filter() {
 
 #[test]
 fn families_on_a_device_survive_the_faults_too() {
+    survive_on_the_simulator(&[("fp64@sim::flips_of_the_product", 1), ("a_launch_that_fails", 2)]);
+}
+
+#[test]
+#[ignore = "slow: all flips on both families"]
+fn families_on_a_device_survive_all_flips() {
+    survive_on_the_simulator(&[("flips_of", 6)]);
+}
+
+/// Runs the faults whose names contain one of the filters. `filters` has a filter and the number of
+/// its faults.
+fn survive_on_the_simulator(filters: &[(&str, usize)]) {
     let families = places::families_on(DeviceId::Sim).unwrap();
-    for (filter, count) in [("flips_of", 6), ("a_launch_that_fails", 2)] {
+    for &(filter, count) in filters {
         let mut reports = vec![];
         let summary = run(&families, None, Some(filter), &mut |r| reports.push(r.clone()));
         assert_eq!(summary, Summary { passed: count, failed: 0 }, "{reports:?}");

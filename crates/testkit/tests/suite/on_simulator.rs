@@ -256,8 +256,18 @@ fn goldilocks_shapes_of_every_kind_agree() {
 
 #[test]
 fn fp64_shapes_of_many_kinds_agree() {
-    let seen = shapes_agree(&fp64(), &[256, 1152], fp64_features, &[Step::Square]);
-    for feature in ["column radix 9", "row radix 6", "width 8", "chunk 4", "chunk 8", "pairs 4"] {
+    let seen = shapes_agree(&fp64(), &[256], fp64_features, &[Step::Square]);
+    for feature in ["chunk 4", "chunk 8"] {
+        assert!(seen.contains(feature), "{seen:?}");
+    }
+}
+
+/// As above at a longer length, whose lines have the radices 9 and 6.
+#[test]
+#[ignore = "slow: more shapes"]
+fn fp64_shapes_of_many_kinds_agree_at_1152_words() {
+    let seen = shapes_agree(&fp64(), &[1152], fp64_features, &[Step::Square]);
+    for feature in ["column radix 9", "row radix 6", "width 8", "pairs 4"] {
         assert!(seen.contains(feature), "{seen:?}");
     }
 }

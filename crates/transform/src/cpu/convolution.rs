@@ -1,11 +1,11 @@
 //! Convolutions of N elements: products of polynomials modulo z^N − 1 and z^N + 1. N is the
 //! transform length.
 
-use rayon::prelude::*;
 use warpint_arith::field::Field;
 
 use super::steps::least_run;
 use super::{Transform, WrongArgument};
+use crate::parallel::each_part;
 
 impl<F: Field> Transform<F> {
     /// Replaces each vector of a by its cyclic convolution with the corresponding vector of b:
@@ -30,7 +30,9 @@ impl<F: Field> Transform<F> {
     /// The number of elements is not a multiple of N.
     pub fn cyclic_square(&self, a: &mut [F::Element]) -> Result<(), WrongArgument> {
         self.forward(a)?;
-        a.par_iter_mut().with_min_len(least_run::<F>()).for_each(|a| *a = self.field.square(a));
+        each_part(a, least_run::<F>(), &|_, a| {
+            a.iter_mut().for_each(|a| *a = self.field.square(a));
+        });
         self.inverse(a)
     }
 
@@ -51,27 +53,33 @@ impl<F: Field> Transform<F> {
         let psi = self.half_root.as_ref().ok_or(WrongArgument::Root(self.log2 + 1))?;
         for x in [&mut *b, &mut *a] {
             // ψ^(2i) = ω^i.
-            x.par_chunks_mut(self.len()).for_each(|x| {
-                x.par_iter_mut().with_min_len(least_run::<F>()).enumerate().for_each(|(j, x)| {
-                    *x = self.times_root(x, j / 2);
-                    if j % 2 == 1 {
-                        *x = self.field.mul(x, psi);
-                    }
-                });
+            self.each_element(x, &|j, x| {
+                *x = self.times_root(x, j / 2);
+                if j % 2 == 1 {
+                    *x = self.field.mul(x, psi);
+                }
             });
             self.forward(x)?;
         }
         self.multiply(a, b);
         // ψ^−j = ω^(N − j/2), or ψ·ω^(N − (j + 1)/2).
         let scales = [&self.scale, &self.field.mul(&self.scale, psi)];
-        a.par_chunks_mut(self.len()).for_each(|a| {
-            self.one_backward(a);
-            a.par_iter_mut().with_min_len(least_run::<F>()).enumerate().for_each(|(j, a)| {
-                let back = self.times_root(a, (self.len() - j.div_ceil(2)) % self.len());
-                *a = self.field.mul(&back, scales[j % 2]);
-            });
+        each_part(a, self.len(), &|_, a| self.one_backward(a));
+        self.each_element(a, &|j, a| {
+            let back = self.times_root(a, (self.len() - j.div_ceil(2)) % self.len());
+            *a = self.field.mul(&back, scales[j % 2]);
         });
         Ok(())
+    }
+
+    /// Calls `work` with every element of all vectors, and its index in its vector.
+    fn each_element(&self, x: &mut [F::Element], work: &(dyn Fn(usize, &mut F::Element) + Sync)) {
+        let run = least_run::<F>();
+        each_part(x, self.len(), &|_, x| {
+            each_part(x, run, &|i, x| {
+                x.iter_mut().enumerate().for_each(|(j, x)| work(i * run + j, x));
+            });
+        });
     }
 
     fn check_factors(&self, a: &[F::Element], b: &[F::Element]) -> Result<(), WrongArgument> {
@@ -82,9 +90,9 @@ impl<F: Field> Transform<F> {
     }
 
     fn multiply(&self, a: &mut [F::Element], b: &[F::Element]) {
-        a.par_iter_mut()
-            .with_min_len(least_run::<F>())
-            .zip(b)
-            .for_each(|(a, b)| *a = self.field.mul(a, b));
+        let run = least_run::<F>();
+        each_part(a, run, &|i, a| {
+            a.iter_mut().zip(&b[i * run..]).for_each(|(a, b)| *a = self.field.mul(a, b));
+        });
     }
 }

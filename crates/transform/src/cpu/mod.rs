@@ -25,10 +25,10 @@ mod steps;
 #[cfg(test)]
 mod tests;
 
-use rayon::prelude::*;
 use warpint_arith::field::Field;
 
 use crate::Plan;
+use crate::parallel::each_part;
 use steps::least_run;
 
 /// The reason why a transform cannot be planned.
@@ -150,7 +150,7 @@ impl<F: Field> Transform<F> {
     /// The number of elements is not a multiple of N.
     pub fn forward(&self, x: &mut [F::Element]) -> Result<(), WrongArgument> {
         self.check(x.len())?;
-        x.par_chunks_mut(self.len()).for_each(|x| self.one_forward(x));
+        each_part(x, self.len(), &|_, x| self.one_forward(x));
         Ok(())
     }
 
@@ -161,11 +161,9 @@ impl<F: Field> Transform<F> {
     /// The number of elements is not a multiple of N.
     pub fn inverse(&self, x: &mut [F::Element]) -> Result<(), WrongArgument> {
         self.check(x.len())?;
-        x.par_chunks_mut(self.len()).for_each(|x| {
-            self.one_backward(x);
-            x.par_iter_mut()
-                .with_min_len(least_run::<F>())
-                .for_each(|x| *x = self.field.mul(x, &self.scale));
+        each_part(x, self.len(), &|_, x| self.one_backward(x));
+        each_part(x, least_run::<F>(), &|_, x| {
+            x.iter_mut().for_each(|x| *x = self.field.mul(x, &self.scale));
         });
         Ok(())
     }
@@ -265,7 +263,7 @@ fn powers<F: Field>(field: &F, root: &F::Element, count: usize) -> Option<Vec<F:
     let mut all = Vec::new();
     all.try_reserve_exact(count).ok()?;
     all.resize(count, field.one());
-    all.par_chunks_mut(RUN).enumerate().for_each(|(run, powers)| {
+    each_part(&mut all, RUN, &|run, powers| {
         let mut power = field.pow(root, &[(run * RUN) as u64]);
         for to in powers {
             let next = field.mul(&power, root);

@@ -1,10 +1,10 @@
 //! The steps of a transform of N elements. Each step computes several levels, which are passes of
 //! radix 2. Results are in bit-reversed order.
 
-use rayon::prelude::*;
 use warpint_arith::field::Field;
 
 use super::{Transform, reversed};
+use crate::parallel::each_part;
 
 /// The number of bytes of the columns that a thread transforms at a time. Columns of this size fit
 /// in the cache of a processor core.
@@ -38,16 +38,18 @@ impl<F: Field> Transform<F> {
                 tile.push(part);
             }
         }
-        let of_tile = |(i, mut tile): (usize, Vec<&mut [F::Element]>)| {
-            self.columns(&mut tile);
-            self.twiddles(&mut tile, columns, i * width);
+        let of_tile = |i: usize, tile: &mut [&mut [F::Element]]| {
+            self.columns(tile);
+            self.twiddles(tile, columns, i * width);
         };
-        if tiles.len() == 1 {
-            tiles.into_iter().enumerate().for_each(of_tile);
+        if let [tile] = tiles.as_mut_slice() {
+            of_tile(0, tile);
             x.chunks_mut(columns).for_each(|row| self.steps(row));
         } else {
-            tiles.into_par_iter().enumerate().for_each(of_tile);
-            x.par_chunks_mut(columns).for_each(|row| self.steps(row));
+            each_part(&mut tiles, 1, &|i, one| {
+                one.iter_mut().for_each(|tile| of_tile(i, tile));
+            });
+            each_part(x, columns, &|_, row| self.steps(row));
         }
     }
 

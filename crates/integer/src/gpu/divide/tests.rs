@@ -220,20 +220,33 @@ fn check_plan(gpu: &Gpu, pairs: &Pairs, base: usize, levels: Option<u32>) {
 
 #[test]
 fn in_blocks_by_guesses() {
-    let gpu = gpu();
-    for (u, v, base, levels) in [
-        (32, 16, 8, Some(1)),
+    check_guesses(&[
         (64, 32, 8, Some(2)),
-        (63, 29, 8, Some(1)),
         (70, 33, 4, Some(3)),
         (48, 40, 8, Some(0)),
+        (24, 70, 4, Some(1)),
+        (61, 26, 12, None),
+    ]);
+}
+
+#[test]
+#[ignore = "slow: more widths"]
+fn in_more_blocks_by_guesses() {
+    check_guesses(&[
+        (32, 16, 8, Some(1)),
+        (63, 29, 8, Some(1)),
         (50, 16, 8, Some(0)),
         (40, 40, 8, Some(1)),
-        (24, 70, 4, Some(1)),
         (90, 7, 8, None),
-        (61, 26, 12, None),
         (300, 150, 16, Some(2)),
-    ] {
+    ]);
+}
+
+/// Checks divisions of the hard pairs. `cases` has the limbs of u and of v, the base and the
+/// levels.
+fn check_guesses(cases: &[(usize, usize, usize, Option<u32>)]) {
+    let gpu = gpu();
+    for &(u, v, base, levels) in cases {
         check_plan(
             &gpu,
             &Pairs::hard(21 + u as u64, u, v, base << levels.unwrap_or(0)),

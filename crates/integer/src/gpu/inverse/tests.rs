@@ -140,14 +140,10 @@ const OWN: [bool; 2] = [false, false];
 
 #[test]
 fn inverses_by_steps() {
+    inverses_of(&[(1, 1), (1, 3), (8, 8), (2, 34), (70, 70)]);
+    // A wider a modulo m.
     let gpu = gpu();
     let shared_memory = gpu.device().info().shared_memory_per_block;
-    let widths = [(1, 1), (2, 2), (1, 3), (4, 4), (5, 7), (8, 8), (17, 17), (2, 34), (70, 70)];
-    for (a, m) in widths {
-        let shape = Inverse::new(a, m, shared_memory).unwrap();
-        check_inverse(&gpu, &shape, &pairs(a, m, if m > 20 { 5 } else { 1 }), OWN);
-    }
-    // A wider a modulo m.
     for (a, m) in [(2, 1), (9, 5)] {
         let shape = Inverse::new(m, m, shared_memory).unwrap();
         check_inverse(&gpu, &shape, &pairs(a, m, 1), OWN);
@@ -155,10 +151,35 @@ fn inverses_by_steps() {
 }
 
 #[test]
-fn cofactors_by_steps() {
+#[ignore = "slow: more widths"]
+fn inverses_of_more_widths_by_steps() {
+    inverses_of(&[(2, 2), (4, 4), (5, 7), (17, 17)]);
+}
+
+fn inverses_of(widths: &[(usize, usize)]) {
     let gpu = gpu();
     let shared_memory = gpu.device().info().shared_memory_per_block;
-    for (a, b) in [(1, 1), (2, 2), (1, 3), (4, 4), (7, 5), (8, 8), (17, 17), (34, 2), (70, 64)] {
+    for &(a, m) in widths {
+        let shape = Inverse::new(a, m, shared_memory).unwrap();
+        check_inverse(&gpu, &shape, &pairs(a, m, if m > 20 { 5 } else { 1 }), OWN);
+    }
+}
+
+#[test]
+fn cofactors_by_steps() {
+    cofactors_of(&[(1, 1), (1, 3), (8, 8), (34, 2), (70, 64)]);
+}
+
+#[test]
+#[ignore = "slow: more widths"]
+fn cofactors_of_more_widths_by_steps() {
+    cofactors_of(&[(2, 2), (4, 4), (7, 5), (17, 17)]);
+}
+
+fn cofactors_of(widths: &[(usize, usize)]) {
+    let gpu = gpu();
+    let shared_memory = gpu.device().info().shared_memory_per_block;
+    for &(a, b) in widths {
         let shape = Inverse::with_cofactors(a, b, shared_memory).unwrap();
         check_cofactors(&gpu, &shape, &pairs(a, b, if a > 20 { 5 } else { 1 }), OWN);
     }
@@ -184,22 +205,22 @@ fn one_number_with_all() {
     }
 }
 
-/// Tests groups of more lanes than the numbers need, and groups of several warps.
+/// Tests groups of more lanes than the numbers need, and groups of several warps. In one lane, 26
+/// limbs are as long as d and e permit, to the bit.
 #[test]
 fn inverses_by_lanes_and_blocks() {
+    inverses_by_lanes(&[(3, 3, 2, 1), (26, 26, 1, 5), (33, 33, 16, 5), (140, 140, 128, 31)]);
+}
+
+#[test]
+#[ignore = "slow: more shapes"]
+fn inverses_by_more_lanes_and_blocks() {
+    inverses_by_lanes(&[(5, 5, 4, 1), (1, 20, 8, 3), (66, 66, 32, 11), (260, 260, 256, 61)]);
+}
+
+fn inverses_by_lanes(shapes: &[(usize, usize, usize, usize)]) {
     let gpu = gpu();
-    let shapes = [
-        (3, 3, 2, 1),
-        (5, 5, 4, 1),
-        // As long as d and e permit, to the bit.
-        (26, 26, 1, 5),
-        (1, 20, 8, 3),
-        (33, 33, 16, 5),
-        (66, 66, 32, 11),
-        (140, 140, 128, 31),
-        (260, 260, 256, 61),
-    ];
-    for (a, m, lanes, every) in shapes {
+    for &(a, m, lanes, every) in shapes {
         let pairs = pairs(a, m, every);
         let shape = Inverse::of_lanes(a, m, false, lanes).next().unwrap();
         assert_eq!(shape.numbers() == 1, lanes > 32);

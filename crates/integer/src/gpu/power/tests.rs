@@ -84,22 +84,33 @@ impl Case {
     }
 }
 
+/// Tests one and several groups, tiles, warps and chunks; a partial last group; x and m of
+/// different widths; fewer numbers than a block holds, and more than all blocks of the four
+/// multiprocessors hold.
 #[test]
 fn powers_by_residues() {
-    // One and several groups, tiles, warps and chunks; a partial last group; x and m of different
-    // widths; fewer numbers than a block holds, and more than all blocks of the four
-    // multiprocessors hold.
-    for (limbs, shape, count) in [
-        ([7, 1, 7], [1, 4, 1, 1, 1], 40),
+    powers_of_shapes(&[
         ([7, 1, 7], [1, 4, 1, 2, 1], 326),
         ([3, 1, 5], [1, 2, 1, 1, 1], 20),
+        ([16, 1, 16], [2, 2, 2, 2, 1], 161),
+        ([20, 1, 23], [3, 1, 1, 1, 1], 9),
+    ]);
+}
+
+#[test]
+#[ignore = "slow: more shapes"]
+fn powers_by_residues_of_more_shapes() {
+    powers_of_shapes(&[
+        ([7, 1, 7], [1, 4, 1, 1, 1], 40),
         ([7, 2, 7], [1, 1, 1, 2, 1], 145),
         ([16, 1, 16], [2, 2, 1, 1, 1], 20),
         ([16, 1, 16], [1, 1, 2, 1, 1], 9),
-        ([16, 1, 16], [2, 2, 2, 2, 1], 161),
-        ([20, 1, 23], [3, 1, 1, 1, 1], 9),
         ([40, 1, 40], [3, 4, 3, 2, 1], 70),
-    ] {
+    ]);
+}
+
+fn powers_of_shapes(shapes: &[([usize; 3], [usize; 5], usize)]) {
+    for &(limbs, shape, count) in shapes {
         let case = Case::new(limbs, shape);
         let mut rng = ChaCha8Rng::seed_from_u64(13);
         let [x, e, m] = case.drawn(&mut rng, count);

@@ -125,23 +125,19 @@ fn in_one_lane(widths: impl IntoIterator<Item = usize>) {
 
 #[test]
 fn roots_in_lanes() {
+    check_roots_in_lanes(&[(5, 2), (16, 2), (39, 4), (64, 8), (119, 16), (255, 32), (320, 16)]);
+}
+
+#[test]
+#[ignore = "slow: more widths"]
+fn roots_of_more_widths_in_lanes() {
+    check_roots_in_lanes(&[(17, 2), (30, 2), (32, 4), (61, 8), (128, 16), (256, 32), (129, 8)]);
+}
+
+/// Checks square roots. `cases` has numbers of limbs and of lanes.
+fn check_roots_in_lanes(cases: &[(usize, usize)]) {
     let gpu = gpu();
-    for (limbs, lanes) in [
-        (5, 2),
-        (16, 2),
-        (17, 2),
-        (30, 2),
-        (32, 4),
-        (39, 4),
-        (64, 8),
-        (61, 8),
-        (128, 16),
-        (119, 16),
-        (256, 32),
-        (255, 32),
-        (129, 8),
-        (320, 16),
-    ] {
+    for &(limbs, lanes) in cases {
         let shape = SquareRoot::of_lanes(limbs, lanes).last().unwrap();
         check_lanes(&gpu, &shape, &hard(100 + limbs as u64, limbs, 1 + limbs / 6));
     }
@@ -178,13 +174,24 @@ fn check_plan(gpu: &Gpu, plan: Option<Plan>, a: &[Vec<u32>]) {
 #[test]
 fn roots_by_halves() {
     let gpu = gpu();
-    for (limbs, levels) in [(1, 1), (2, 1), (9, 1), (15, 2), (32, 2), (64, 3), (75, 2)] {
-        let plan = Plan::new(limbs, levels);
-        check_plan(&gpu, Some(plan), &hard(200 + limbs as u64, limbs, 1 + limbs / 4));
-    }
+    check_halves(&gpu, &[(1, 1), (9, 1), (32, 2), (75, 2)]);
     // Blocks of several warps, with borrows that run through all of them.
     let some: Vec<_> = hard(301, 1300, 3000).into_iter().step_by(5).collect();
     check_plan(&gpu, Some(Plan::new(1300, 2)), &some);
+}
+
+#[test]
+#[ignore = "slow: more widths"]
+fn roots_of_more_widths_by_halves() {
+    check_halves(&gpu(), &[(2, 1), (15, 2), (64, 3)]);
+}
+
+/// Checks square roots. `cases` has numbers of limbs and of levels.
+fn check_halves(gpu: &Gpu, cases: &[(usize, u32)]) {
+    for &(limbs, levels) in cases {
+        let plan = Plan::new(limbs, levels);
+        check_plan(gpu, Some(plan), &hard(200 + limbs as u64, limbs, 1 + limbs / 4));
+    }
 }
 
 /// Tests the default choice of a method.

@@ -195,10 +195,9 @@ fn rows_and_columns_of_every_shape() {
         let tight = tightest(length);
         for p in [length as u32 + 1, length as u32 * 3 / 2, tight / 2, tight] {
             let p = p.max(length as u32).max(64);
-            for threads in [1, 3] {
-                let mut engine = row_column(p, length, rows, threads);
-                check_all(&mut *engine, &mut rng);
-            }
+            let threads = if p % 2 == 0 { 1 } else { 3 };
+            let mut engine = row_column(p, length, rows, threads);
+            check_all(&mut *engine, &mut rng);
         }
     }
 }

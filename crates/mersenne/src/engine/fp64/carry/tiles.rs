@@ -56,6 +56,20 @@ pub(crate) struct Subtracted {
     pub(crate) value: f64,
 }
 
+impl Subtracted {
+    /// Returns the carries into rows `first`, `first` + 1, … after the subtraction. The arguments
+    /// are the carries before.
+    #[inline(always)]
+    fn from<V: F64s>(self, i: V::Instructions, carries: V, first: usize) -> V {
+        let mut lanes = [0.0; SIDE];
+        if let Some(lane) = lanes[..V::LANES].get_mut(self.row.wrapping_sub(first)) {
+            *lane = self.value;
+        }
+        // SAFETY: a vector has at most SIDE lanes.
+        carries.sub(unsafe { V::load(i, lanes.as_ptr()) })
+    }
+}
+
 /// The rows of a tile: its position in memory, the number of its rows, their weights, and the index
 /// in the weights of its first row.
 #[derive(Debug, Clone, Copy)]
@@ -73,7 +87,8 @@ pub(crate) struct Tile<'a> {
 #[derive(Clone, Copy)]
 struct Terms<V> {
     n: V,
-    big_below: V,
+    /// p mod N, and N + p mod N.
+    big_below: [V; 2],
     base: [V; 2],
     inverse_base: [V; 2],
     rounder: V,
@@ -103,7 +118,7 @@ impl<V: F64s> Terms<V> {
         let splat = |x| V::splat(i, x);
         Self {
             n: splat(bases.n),
-            big_below: splat(bases.big_below),
+            big_below: [splat(bases.big_below), splat(bases.n + bases.big_below)],
             base: [splat(bases.base), splat(bases.base * 2.0)],
             inverse_base: [splat(bases.inverse_base), splat(bases.inverse_base * 0.5)],
             rounder: splat(ROUNDER),
@@ -116,8 +131,8 @@ impl<V: F64s> Terms<V> {
         let [numerator, forward, half, inverse, twice] = word.0;
         let sum = rows.numerator.add(V::splat(i, numerator));
         let wrapped = sum.at_least(self.n);
-        let u = sum.sub(V::select(wrapped, self.n, self.zero));
-        let short = u.at_least(self.big_below);
+        // u ≥ p mod N, for u = sum or sum − N.
+        let short = sum.at_least(V::select(wrapped, self.big_below[1], self.big_below[0]));
         let (forward, half) = (V::splat(i, forward), V::splat(i, half));
         let (inverse, twice) = (V::splat(i, inverse), V::splat(i, twice));
         Factors {
@@ -152,54 +167,47 @@ impl<V: F64s> Rows<V> {
     }
 }
 
-/// The points of 8 rows in `V::LANES` columns: entry [g][c] of each array has column c of the rows
-/// of vector g.
+/// The points of `V::LANES` rows in `V::LANES` columns: entry c of each array has column c.
 #[derive(Clone, Copy)]
 struct Square<V> {
-    re: [[V; SIDE]; 2],
-    im: [[V; SIDE]; 2],
+    re: [V; SIDE],
+    im: [V; SIDE],
 }
 
 impl<V: F64s> Square<V> {
     /// Loads and transposes the square whose first real part is at `at`.
     ///
     /// # Safety
-    /// The 8 rows from `at` on must be valid for reading in `V::LANES` columns.
+    /// The `V::LANES` rows from `at` on must be valid for reading in `V::LANES` columns.
     #[inline(always)]
     unsafe fn load(i: V::Instructions, at: *const f64) -> Self {
         let zero = V::splat(i, 0.0);
-        let mut square = Self { re: [[zero; SIDE]; 2], im: [[zero; SIDE]; 2] };
-        for g in 0..SIDE / V::LANES {
-            for r in 0..V::LANES {
-                // SAFETY: the caller's promise.
-                unsafe {
-                    let row = at.add((g * V::LANES + r) * ROW);
-                    square.re[g][r] = V::load(i, row);
-                    square.im[g][r] = V::load(i, row.add(SIDE));
-                }
+        let mut square = Self { re: [zero; SIDE], im: [zero; SIDE] };
+        for r in 0..V::LANES {
+            // SAFETY: the caller's promise.
+            unsafe {
+                square.re[r] = V::load(i, at.add(r * ROW));
+                square.im[r] = V::load(i, at.add(r * ROW + SIDE));
             }
-            V::transpose(&mut square.re[g][..V::LANES]);
-            V::transpose(&mut square.im[g][..V::LANES]);
         }
+        V::transpose(&mut square.re[..V::LANES]);
+        V::transpose(&mut square.im[..V::LANES]);
         square
     }
 
     /// Transposes the square and stores it, with its first real part at `at`.
     ///
     /// # Safety
-    /// The 8 rows from `at` on must be valid for writing in `V::LANES` columns.
+    /// The `V::LANES` rows from `at` on must be valid for writing in `V::LANES` columns.
     #[inline(always)]
     unsafe fn store(mut self, at: *mut f64) {
-        for g in 0..SIDE / V::LANES {
-            V::transpose(&mut self.re[g][..V::LANES]);
-            V::transpose(&mut self.im[g][..V::LANES]);
-            for r in 0..V::LANES {
-                // SAFETY: the caller's promise.
-                unsafe {
-                    let row = at.add((g * V::LANES + r) * ROW);
-                    self.re[g][r].store(row);
-                    self.im[g][r].store(row.add(SIDE));
-                }
+        V::transpose(&mut self.re[..V::LANES]);
+        V::transpose(&mut self.im[..V::LANES]);
+        for r in 0..V::LANES {
+            // SAFETY: the caller's promise.
+            unsafe {
+                self.re[r].store(at.add(r * ROW));
+                self.im[r].store(at.add(r * ROW + SIDE));
             }
         }
     }
@@ -267,21 +275,20 @@ impl Tile<'_> {
             unsafe {
                 let mut carries = lanes_of::<V>(i, carry.as_ptr().add(r));
                 for half in 0..vectors {
-                    let at = self.at.add(r * ROW + half * lanes);
-                    let mut square = Square::<V>::load(i, at);
-                    for c in 0..lanes {
-                        let column = half * lanes + c;
-                        if let Some(s) = subtract.filter(|s| s.column == column) {
-                            put_lanes(carries, carry.as_mut_ptr().add(r));
-                            carry[s.row] -= s.value;
-                            carries = lanes_of::<V>(i, carry.as_ptr().add(r));
-                        }
-                        for g in 0..vectors {
-                            let rows = Rows::load(i, self.weights, self.first + r + g * lanes);
+                    // The chains of the vectors g are independent, and overlap in time.
+                    for g in 0..vectors {
+                        let rows = Rows::load(i, self.weights, self.first + r + g * lanes);
+                        let at = self.at.add((r + g * lanes) * ROW + half * lanes);
+                        let mut square = Square::<V>::load(i, at);
+                        for c in 0..lanes {
+                            let column = half * lanes + c;
+                            if let Some(s) = subtract.filter(|s| s.column == column) {
+                                carries[g] = s.from(i, carries[g], r + g * lanes);
+                            }
                             let even = terms.factors(i, &self.words[2 * column], rows);
                             let odd = terms.factors(i, &self.words[2 * column + 1], rows);
-                            let t0 = square.re[g][c].mul(even.inverse);
-                            let t1 = square.im[g][c].mul(odd.inverse);
+                            let t0 = square.re[c].mul(even.inverse);
+                            let t1 = square.im[c].mul(odd.inverse);
                             let (sum0, sum1) = (t0.add(terms.rounder), t1.add(terms.rounder));
                             let (z0, z1) = (sum0.sub(terms.rounder), sum1.sub(terms.rounder));
                             errors[g] = t0.sub(z0).abs().max(t1.sub(z1).abs()).max(errors[g]);
@@ -291,11 +298,11 @@ impl Tile<'_> {
                             let (d0, between) = terms.split(z0.add(carries[g]), &even);
                             let (d1, out) = terms.split(z1.add(between), &odd);
                             carries[g] = out;
-                            square.re[g][c] = if WEIGH { d0.mul(even.weight) } else { d0 };
-                            square.im[g][c] = if WEIGH { d1.mul(odd.weight) } else { d1 };
+                            square.re[c] = if WEIGH { d0.mul(even.weight) } else { d0 };
+                            square.im[c] = if WEIGH { d1.mul(odd.weight) } else { d1 };
                         }
+                        square.store(at);
                     }
-                    square.store(at);
                 }
                 put_lanes(carries, carry.as_mut_ptr().add(r));
             }
@@ -330,27 +337,151 @@ impl Tile<'_> {
             unsafe {
                 let mut carries = lanes_of::<V>(i, carry.as_ptr().add(r));
                 for half in 0..vectors {
-                    let at = self.at.add(r * ROW + half * lanes);
-                    let mut square = Square::<V>::load(i, at);
-                    for c in 0..lanes {
-                        let column = half * lanes + c;
-                        for g in 0..vectors {
-                            let rows = Rows::load(i, self.weights, self.first + r + g * lanes);
+                    for g in 0..vectors {
+                        let rows = Rows::load(i, self.weights, self.first + r + g * lanes);
+                        let at = self.at.add((r + g * lanes) * ROW + half * lanes);
+                        let mut square = Square::<V>::load(i, at);
+                        for c in 0..lanes {
+                            let column = half * lanes + c;
                             let even = terms.factors(i, &self.words[2 * column], rows);
                             let odd = terms.factors(i, &self.words[2 * column + 1], rows);
-                            let (d0, between) = terms.split(square.re[g][c].add(carries[g]), &even);
-                            let v1 = square.im[g][c].add(between);
+                            let (d0, between) = terms.split(square.re[c].add(carries[g]), &even);
+                            let v1 = square.im[c].add(between);
                             let (d1, out) = terms.split(v1, &odd);
                             let last = column == SIDE - 1;
                             let (d1, out) = if last { (v1, terms.zero) } else { (d1, out) };
                             carries[g] = out;
-                            square.re[g][c] = if WEIGH { d0.mul(even.weight) } else { d0 };
-                            square.im[g][c] = if WEIGH { d1.mul(odd.weight) } else { d1 };
+                            square.re[c] = if WEIGH { d0.mul(even.weight) } else { d0 };
+                            square.im[c] = if WEIGH { d1.mul(odd.weight) } else { d1 };
                         }
+                        square.store(at);
                     }
-                    square.store(at);
                 }
                 put_lanes(carries, carry.as_mut_ptr().add(r));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::fp64::carry::lanes;
+    use crate::layout::WordLayout;
+    use rand::{RngExt, SeedableRng};
+    use rand_chacha::ChaCha8Rng;
+    use rustfft::num_complex::Complex;
+    use warpint_arith::simd::{self, Kernel, PortableF64s};
+
+    /// Compares tiles of 24 rows with the same points column by column. The rows of weights begin
+    /// at the eighth.
+    struct Compared {
+        seed: u64,
+        weigh: bool,
+        /// Absorbs carries instead of releasing the words of a product.
+        absorb: bool,
+    }
+
+    const ROWS: usize = 24;
+    const FIRST: usize = 8;
+
+    impl Kernel for Compared {
+        type Output = ();
+
+        #[inline(always)]
+        fn run<V: F64s>(self, i: V::Instructions) {
+            let mut rng = ChaCha8Rng::seed_from_u64(self.seed);
+            let layout = WordLayout::new(18_311, (FIRST + ROWS) * ROW);
+            let weights = RowWeights::new(&layout, ROW, 64.0);
+            let shifted = RowWeights::of_rows(
+                (FIRST..FIRST + ROWS).map(|r| Weight::new(&layout, r * ROW, 64.0)),
+            );
+            let of_word: [Weight; ROW] = std::array::from_fn(|j| Weight::new(&layout, j, 1.0));
+            let words = of_word.map(WordWeights::new);
+            let bases = Bases::new(&layout);
+            // Digits, or words up to 2^50; some exactly between two integers or multiples of 2^24.
+            let mut memory: Vec<f64> = (0..ROWS * ROW)
+                .map(|k| {
+                    let x = rng.random::<u64>() as i64;
+                    match (self.absorb, k % 7) {
+                        (true, 0) => 8.0,
+                        (true, _) => (x >> 60) as f64,
+                        (false, 0) => 0.0,
+                        (false, 1) => ((x >> 40) << 24) as f64 * 64.0,
+                        (false, _) => (x >> (k % 40 + 13)) as f64 * 64.0,
+                    }
+                })
+                .collect();
+            let mut carry: Vec<f64> =
+                (0..ROWS).map(|_| (rng.random::<u64>() as i64 >> 38) as f64).collect();
+            let subtracted = Subtracted { row: 13, column: 5, value: 512.0 };
+            let mut columns: Vec<Vec<Complex<f64>>> = (0..SIDE)
+                .map(|c| {
+                    let at = |r: usize| Complex::new(memory[r + c], memory[r + SIDE + c]);
+                    (0..ROWS).map(|r| at(r * ROW)).collect()
+                })
+                .collect();
+            let (mut expected, mut errors) = (carry.clone(), vec![0.0; ROWS]);
+            let (mut energy, mut foreign) = (vec![0.0; ROWS], 0);
+            for (c, column) in columns.iter_mut().enumerate() {
+                let of_column = [of_word[2 * c], of_word[2 * c + 1]];
+                if self.absorb {
+                    let absorb =
+                        if self.weigh { lanes::absorb::<true> } else { lanes::absorb::<false> };
+                    let last = c + 1 == SIDE;
+                    absorb(column, &shifted, of_column, bases, &mut expected, last);
+                } else {
+                    if c == subtracted.column {
+                        expected[subtracted.row] -= subtracted.value;
+                    }
+                    let release =
+                        if self.weigh { lanes::release::<true> } else { lanes::release::<false> };
+                    foreign |= release(
+                        column,
+                        &shifted,
+                        of_column,
+                        bases,
+                        &mut expected,
+                        &mut errors,
+                        &mut energy,
+                    );
+                }
+            }
+            let at = memory.as_mut_ptr();
+            let tile =
+                Tile { at, rows: ROWS, weights: &weights, first: FIRST, words: &words, bases };
+            let mut seen = Seen::default();
+            let sub = Some(subtracted);
+            // SAFETY: the memory has all rows of the tile.
+            unsafe {
+                match (self.absorb, self.weigh) {
+                    (true, true) => tile.absorb::<V, true>(i, &mut carry),
+                    (true, false) => tile.absorb::<V, false>(i, &mut carry),
+                    (false, true) => tile.release::<V, true>(i, sub, &mut carry, &mut seen),
+                    (false, false) => tile.release::<V, false>(i, sub, &mut carry, &mut seen),
+                }
+            }
+            assert_eq!(carry, expected);
+            for (c, column) in columns.iter().enumerate() {
+                for (r, z) in column.iter().enumerate() {
+                    let found = [memory[r * ROW + c], memory[r * ROW + SIDE + c]];
+                    assert_eq!(found, [z.re, z.im], "row {r}, column {c}");
+                }
+            }
+            let largest = |errors: &[f64]| errors.iter().copied().fold(0.0, f64::max);
+            assert_eq!(largest(&seen.errors), largest(&errors));
+            let (sum, all): (f64, f64) = (seen.energy.iter().sum(), energy.iter().sum());
+            assert!((sum - all).abs() <= 1e-12 * all);
+            assert_eq!(seen.foreign() >> 52, foreign >> 52);
+        }
+    }
+
+    #[test]
+    fn tiles_carry_as_columns_do() {
+        for seed in 0..20 {
+            for (weigh, absorb) in [(false, false), (false, true), (true, false), (true, true)] {
+                simd::run(Compared { seed, weigh, absorb });
+                PortableF64s::enter((), Compared { seed, weigh, absorb });
             }
         }
     }

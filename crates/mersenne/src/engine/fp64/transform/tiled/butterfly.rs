@@ -1,14 +1,11 @@
-//! Discrete Fourier transforms of 2 to 8 points, in registers.
+//! Discrete Fourier transforms of 2 to 7 points, in registers.
 
 use warpint_arith::simd::F64s;
 
 use super::complex::C64s;
 
 /// The sizes of transforms that [`dft`] computes.
-pub(super) const RADICES: [usize; 6] = [2, 3, 4, 5, 7, 8];
-
-/// The square root of ½.
-const HALF_ROOT: f64 = std::f64::consts::FRAC_1_SQRT_2;
+pub(super) const RADICES: [usize; 5] = [2, 3, 4, 5, 7];
 
 /// The cosines cos(2πk/Q) for k < Q, and then the sines, for Q = 3.
 const TURNS_3: [[f64; 3]; 2] =
@@ -67,10 +64,6 @@ pub(super) fn dft<V: F64s, const Q: usize, const INVERSE: bool>(
         4 => [x[0], x[1], x[2], x[3]] = dft_4::<V, INVERSE>([x[0], x[1], x[2], x[3]]),
         5 => odd::<V, Q, 5, INVERSE>(i, x, &TURNS_5),
         7 => odd::<V, Q, 7, INVERSE>(i, x, &TURNS_7),
-        8 => {
-            let all = [x[0], x[1], x[2], x[3], x[4], x[5], x[6], x[7]];
-            [x[0], x[1], x[2], x[3], x[4], x[5], x[6], x[7]] = dft_8::<V, INVERSE>(i, all);
-        }
         _ => unreachable!("a transform of {Q} points"),
     }
 }
@@ -92,30 +85,6 @@ fn dft_4<V: F64s, const INVERSE: bool>(x: [C64s<V>; 4]) -> [C64s<V>; 4] {
     let (a, b) = (x[0].add(x[2]), x[0].sub(x[2]));
     let (c, d) = (x[1].add(x[3]), x[1].sub(x[3]));
     [a.add(c), minus_i::<V, INVERSE>(b, d), a.sub(c), plus_i::<V, INVERSE>(b, d)]
-}
-
-/// Combines the transforms E and O of the even and of the odd points: y_k = E_k + w^k·O_k and
-/// y_(k+4) = E_k − w^k·O_k with w = (1 − i)/√2, or (1 + i)/√2 if `INVERSE`.
-#[inline(always)]
-fn dft_8<V: F64s, const INVERSE: bool>(i: V::Instructions, x: [C64s<V>; 8]) -> [C64s<V>; 8] {
-    let s = V::splat(i, HALF_ROOT);
-    let even = dft_4::<V, INVERSE>([x[0], x[2], x[4], x[6]]);
-    let odd = dft_4::<V, INVERSE>([x[1], x[3], x[5], x[7]]);
-    // w·O_1·√2 and w^3·O_3·√2·(±i).
-    let a = minus_i::<V, INVERSE>(odd[1], odd[1]);
-    let b = minus_i::<V, INVERSE>(odd[3], odd[3]);
-    let (b0, b1) = (even[3].sub_i_scaled(s, b), even[3].add_i_scaled(s, b));
-    let (b0, b1) = if INVERSE { (b1, b0) } else { (b0, b1) };
-    [
-        even[0].add(odd[0]),
-        even[1].add_scaled(s, a),
-        minus_i::<V, INVERSE>(even[2], odd[2]),
-        b0,
-        even[0].sub(odd[0]),
-        even[1].sub_scaled(s, a),
-        plus_i::<V, INVERSE>(even[2], odd[2]),
-        b1,
-    ]
 }
 
 /// The transform of an odd number Q = P of points. With a_j = x_j + x_(Q−j) and b_j = x_j − x_(Q−j)

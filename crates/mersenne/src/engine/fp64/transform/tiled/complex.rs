@@ -69,24 +69,6 @@ impl<V: F64s> C64s<V> {
         Self { re: s.mul_add(b.re, self.re), im: s.mul_add(b.im, self.im) }
     }
 
-    /// Returns z − s·b for real numbers s, with z = `self`.
-    #[inline(always)]
-    pub(crate) fn sub_scaled(self, s: V, b: Self) -> Self {
-        Self { re: s.neg_mul_add(b.re, self.re), im: s.neg_mul_add(b.im, self.im) }
-    }
-
-    /// Returns z + i·s·b for real numbers s, with z = `self`.
-    #[inline(always)]
-    pub(crate) fn add_i_scaled(self, s: V, b: Self) -> Self {
-        Self { re: s.neg_mul_add(b.im, self.re), im: s.mul_add(b.re, self.im) }
-    }
-
-    /// Returns z − i·s·b for real numbers s, with z = `self`.
-    #[inline(always)]
-    pub(crate) fn sub_i_scaled(self, s: V, b: Self) -> Self {
-        Self { re: s.mul_add(b.im, self.re), im: s.neg_mul_add(b.re, self.im) }
-    }
-
     /// Returns s·z for real numbers s, with z = `self`.
     #[inline(always)]
     pub(crate) fn scaled(self, s: V) -> Self {

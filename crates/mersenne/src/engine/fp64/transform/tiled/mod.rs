@@ -27,6 +27,8 @@ mod plan;
 mod rows;
 pub(crate) mod shape;
 mod stages;
+#[cfg(test)]
+mod tests;
 mod worker;
 
 use std::ops::Range;
@@ -46,7 +48,7 @@ use crate::engine::fp64::carry::{Observed, Subtrahend};
 use crate::layout::WordLayout;
 
 /// The least number of blocks of a group.
-const BLOCKS_OF_GROUP: usize = 12;
+const BLOCKS_OF_GROUP: usize = 8;
 
 /// A transform of N words as N/2 complex points in rows and columns.
 pub(crate) struct Tiled {

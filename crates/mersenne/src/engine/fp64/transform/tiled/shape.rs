@@ -32,7 +32,7 @@ impl Shape {
             .filter_map(|m| Some((m, radices(m)?.1)))
             .collect();
         let mut best: Option<(f64, Self)> = None;
-        for &(r1, cost_r1) in pieces.iter().filter(|p| p.0.is_multiple_of(WIDTH)) {
+        for &(r1, cost_r1) in pieces.iter().rev().filter(|p| p.0.is_multiple_of(WIDTH)) {
             for &(r2, cost_r2) in pieces.iter().filter(|p| n.is_multiple_of(r1 * p.0)) {
                 for &(c2, cost_c2) in pieces.iter().filter(|p| p.0.is_multiple_of(WIDTH)) {
                     let c1 = n / (r1 * r2) / c2;
@@ -41,7 +41,7 @@ impl Shape {
                         continue;
                     }
                     let shape = Self { rows: [r1, r2], columns: [c1, c2] };
-                    let cost = cost_r1 + cost_r2 + cost_c1 + cost_c2 + shape.misses();
+                    let cost = cost_r1 + cost_r2 + cost_c1 + cost_c2 + shape.overhead();
                     if best.is_none_or(|(least, _)| cost < least) {
                         best = Some((cost, shape));
                     }
@@ -51,19 +51,22 @@ impl Shape {
         best.map(|(_, shape)| shape)
     }
 
-    /// Returns an estimate of the time lost because working memory exceeds the caches, in the unit
-    /// of [`radices`].
-    fn misses(&self) -> f64 {
+    /// Returns an estimate of the time lost outside of the FFTs, in the unit of [`radices`]:
+    /// because pieces are short, because groups of blocks are few, and because working memory
+    /// exceeds the caches.
+    fn overhead(&self) -> f64 {
         let over = |bytes: usize, cache: usize| (bytes as f64 / cache as f64 - 1.0).max(0.0);
         let ([r1, r2], [c1, c2]) = (self.rows, self.columns);
         let (rows, columns) = (r1 * r2, c1 * c2);
-        // A block of columns with its carries and weights, and two groups of rows with the lines of
-        // memory from which they come.
+        let each = |cost: f64, count: usize| cost / count as f64;
+        let pieces = each(16.0, r1) + each(4.0, r2) + each(2.0, c1) + each(4.0, c2);
+        // A block of columns with its carries and weights, and a group of rows with the lines of
+        // memory from which it comes.
         let l2 = over(200 * rows, 450 << 10) + over(256 * columns, 450 << 10);
         // A piece of a group of rows, and of a block.
         let l1 =
-            over(512 * c1, 24 << 10) + over(192 * c2, 24 << 10) + over(128 * r1.max(r2), 16 << 10);
-        8.0 * l2 + 4.0 * l1
+            over(512 * c1, 8 << 10) + over(192 * c2, 20 << 10) + over(128 * r1.max(r2), 9 << 10);
+        pieces + each(24.0, self.blocks()) + 8.0 * l2 + l1
     }
 
     pub(super) fn row_count(&self) -> usize {
