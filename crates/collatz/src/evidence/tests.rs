@@ -16,7 +16,7 @@ fn regions() -> Vec<Region> {
     let class = |bits, low_bits, residue| Region::class(bits, low_bits, residue).unwrap();
     let interval = |from, to| Region::interval(from, to).unwrap();
     vec![
-        interval(1 << 20, (1 << 20) + (1 << 18)),
+        interval(1 << 18, 1 << 19),
         interval((5 << 68) - 12_345, (5 << 68) + (1 << 17) + 77),
         interval(0, (1 << 20) + (1 << 17)),
         class(26, 9, 255),

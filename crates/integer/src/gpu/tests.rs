@@ -112,6 +112,18 @@ fn products_in_one_thread() {
 }
 
 #[test]
+#[ignore = "slow: more widths"]
+fn products_of_more_widths_in_one_thread() {
+    let gpu = gpu();
+    for limbs in [3, 8] {
+        for part in [Part::Full, Part::Low, Part::High] {
+            check_product(&gpu, part, limbs, limbs, 0, 140);
+            check_square(&gpu, part, limbs, 0, 140);
+        }
+    }
+}
+
+#[test]
 fn products_by_the_identity() {
     let gpu = gpu();
     identity_at(&gpu, &[(2, 1), (3, 1), (33, 1), (30, 2), (8, 3)]);

@@ -167,6 +167,8 @@ pub(crate) fn mul_rows(out: &mut [u64], [a, b]: [Factors; 2], limbs: usize) -> b
         unsafe { MUL_ROWS[limbs - 1](out.as_mut_ptr(), a, b, count) };
         return true;
     }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = (out, a, b, limbs);
     false
 }
 
@@ -232,6 +234,8 @@ pub(crate) fn square_rows(out: &mut [u64], a: &[u64], limbs: usize) -> bool {
         }
         return true;
     }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = (out, a, limbs);
     false
 }
 

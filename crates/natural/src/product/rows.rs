@@ -95,7 +95,13 @@ mod tests {
         };
         for n in 1..20 {
             for m in [n, n + 1, 2] {
-                for (count, shared) in [(0, [false; 2]), (1, [true; 2]), (7, [false, true])] {
+                for (count, shared) in [
+                    (0, [false; 2]),
+                    (1, [true; 2]),
+                    (7, [false, true]),
+                    (7, [false; 2]),
+                    (7, [true; 2]),
+                ] {
                     let a: Vec<u64> = (0..n * count.max(1)).map(limb).collect();
                     let b: Vec<u64> = (0..m * count.max(1)).map(|i| limb(i + n)).collect();
                     let x = Rows::new(&a, n, shared[0]);

@@ -64,6 +64,7 @@ fn groups<V: Lanes, const W: usize, const N: usize, const B: usize>(
     out: &mut [u32],
 ) -> usize {
     const { assert!(N == (64 * W).div_ceil(BITS) && N.is_multiple_of(B) && B <= 8) };
+    const { assert!(V::LANES == 4 || V::LANES == 8, "the order of paired rows") };
     let group = V::LANES * 4 * W;
     let count = out.len() / group;
     let (a, b) = (Factor::new::<V>(a), b.map(Factor::new::<V>));

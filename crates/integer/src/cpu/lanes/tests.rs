@@ -131,13 +131,19 @@ fn short_widths() -> impl Iterator<Item = usize> {
     (1..=16).chain([24, 32])
 }
 
-/// Tests short widths with all counts around the numbers of lanes, and with a shared factor. With
-/// 131 numbers, a batch has several chunks at most of these widths.
+/// Returns a number of rows of n limbs of 32 bits that is more than two chunks of results, and not
+/// a multiple of the lanes.
+fn several_chunks(n: usize) -> usize {
+    2 * (crate::cpu::CHUNK_BYTES / 4 / (2 * n)) + 21
+}
+
+/// Tests short widths with all counts around the numbers of lanes, and with a shared factor. The
+/// largest count has several chunks.
 #[test]
 fn short_products_of_every_count() {
     let mut rng = ChaCha8Rng::seed_from_u64(6);
     for n in short_widths() {
-        for count in (1..=9).chain([15, 16, 17, 131]) {
+        for count in (1..=9).chain([15, 16, 17, several_chunks(n)]) {
             let (a, b) = (numbers(&mut rng, count, n), numbers(&mut rng, count, n));
             check_products(&a, Some(&b), [n, n], count);
             check_products(&a, Some(&b[..n]), [n, n], count);
@@ -155,7 +161,7 @@ fn products_past_the_caches() {
     let mut rng = ChaCha8Rng::seed_from_u64(7);
     PAST_CACHES_FROM.store(0, Ordering::Relaxed);
     for n in short_widths().chain([64]) {
-        let count = 600 / n + 11;
+        let count = several_chunks(n);
         let (a, b) = (numbers(&mut rng, count, n), numbers(&mut rng, count, n));
         check_products(&a, Some(&b), [n, n], count);
         check_products(&a, None, [n, n], count);

@@ -302,10 +302,15 @@ fn lucas_lehmer_finds_the_mersenne_primes() {
     }
 }
 
+fn tiles_of_4096_words(p: u32, length: usize) -> Box<dyn Engine> {
+    assert_eq!(length, 4096);
+    tiled(p, Shape { rows: [8, 2], columns: [16, 8] }, 2)
+}
+
 #[test]
 fn a_failed_product_leaves_the_engine_usable() {
     let mut rng = ChaCha8Rng::seed_from_u64(5);
-    for build in [whole, |p, n| row_column(p, n, 16, 2)] {
+    for build in [whole, |p, n| row_column(p, n, 16, 2), tiles_of_4096_words] {
         // Words of 24 bits in 4096 words: far beyond the safe limit.
         let (length, p) = (4096usize, 24 * 4096u32 + 1);
         let mut engine = build(p, length);
@@ -325,7 +330,7 @@ fn a_failed_product_leaves_the_engine_usable() {
 fn words_that_cannot_be_rounded_are_reported() {
     // 24-bit digits of one sign at 2^12 words give sums up to 2^12·2^46, well past 2^51. All are
     // multiples of large powers of two and so seem to be "near" integers.
-    for build in [whole, |p, n| row_column(p, n, 16, 1)] {
+    for build in [whole, |p, n| row_column(p, n, 16, 1), tiles_of_4096_words] {
         let (length, p) = (4096usize, 24 * 4096u32);
         let layout = WordLayout::new(p, length);
         let mut engine = build(p, length);

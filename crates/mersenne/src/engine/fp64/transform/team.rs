@@ -80,7 +80,7 @@ impl Board {
                 catch_unwind(AssertUnwindSafe(|| job.map(|job| (*job)(index))))
             };
             if let Err(panic) = result {
-                *self.panic.lock().unwrap_or_else(PoisonError::into_inner) = Some(panic);
+                self.panic.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(panic);
             }
             self.busy.fetch_sub(1, Ordering::Release);
         }
