@@ -111,15 +111,8 @@ impl Compiler {
             flags.extend(["-fdata-sections".to_owned(), format!("-Wl,-T,{}", script.display())]);
         }
         let mut instrumentation = vec![];
-        match sanitizer {
-            Some(sanitizer) => instrumentation.extend(sanitizer.flags(self.is_clang())),
-            // The few functions of the C library that modules call are already in the process, and
-            // -z now finds a missing one when the module is loaded. A search of all libraries would
-            // take most of the time to link. Other processors need the libraries of the compiler.
-            None if cfg!(target_arch = "x86_64") => {
-                flags.extend(["-nodefaultlibs", "-lm", "-Wl,-z,now"].map(str::to_owned));
-            }
-            None => {}
+        if let Some(sanitizer) = sanitizer {
+            instrumentation.extend(sanitizer.flags(self.is_clang()));
         }
         let key = self.key(&[&runtime.display(), unit], &flags, &instrumentation);
         self.kept(&key, "module.so", &unit.title, |folder, output| {
