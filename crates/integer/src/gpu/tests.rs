@@ -100,12 +100,7 @@ fn check_square(gpu: &Gpu, part: Part, limbs: usize, levels: u32, count: usize) 
 #[test]
 fn products_in_one_thread() {
     let gpu = gpu();
-    for limbs in [1, 2, 5, 17, 32] {
-        for part in [Part::Full, Part::Low, Part::High] {
-            check_product(&gpu, part, limbs, limbs, 0, 140);
-            check_square(&gpu, part, limbs, 0, 140);
-        }
-    }
+    one_thread_at(&gpu, &[1, 2, 5, 17, 32]);
     check_product(&gpu, Part::Full, 32, 3, 0, 20);
     check_product(&gpu, Part::Low, 3, 9, 0, 20);
     check_product(&gpu, Part::High, 3, 9, 0, 20);
@@ -114,11 +109,14 @@ fn products_in_one_thread() {
 #[test]
 #[ignore = "slow: more widths"]
 fn products_of_more_widths_in_one_thread() {
-    let gpu = gpu();
-    for limbs in [3, 8] {
+    one_thread_at(&gpu(), &[3, 8]);
+}
+
+fn one_thread_at(gpu: &Gpu, widths: &[usize]) {
+    for &limbs in widths {
         for part in [Part::Full, Part::Low, Part::High] {
-            check_product(&gpu, part, limbs, limbs, 0, 140);
-            check_square(&gpu, part, limbs, 0, 140);
+            check_product(gpu, part, limbs, limbs, 0, 140);
+            check_square(gpu, part, limbs, 0, 140);
         }
     }
 }
