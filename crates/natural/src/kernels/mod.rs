@@ -15,6 +15,9 @@ mod portable;
 mod tests;
 
 #[cfg(target_arch = "x86_64")]
+use std::sync::atomic::{AtomicU8, Ordering};
+
+#[cfg(target_arch = "x86_64")]
 use carry_chains::BLOCK;
 pub(crate) use portable::double_and_add_squares;
 
@@ -27,14 +30,70 @@ pub(crate) const INVERSE_LIMBS: usize = 8;
 #[cfg(target_arch = "x86_64")]
 const ROW_FROM: usize = 4;
 
+/// What is known of the instructions of this processor: [`USABLE`], [`UNUSABLE`], or 0 before the
+/// first call of [`has_carry_chains`].
+#[cfg(target_arch = "x86_64")]
+static CARRY_CHAINS: AtomicU8 = AtomicU8::new(0);
+#[cfg(target_arch = "x86_64")]
+const USABLE: u8 = 1;
+#[cfg(target_arch = "x86_64")]
+const UNUSABLE: u8 = 2;
+
 /// Returns whether this processor has BMI2 and ADX, and `WARPINT_CPU` allows them.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 fn has_carry_chains() -> bool {
-    use std::sync::OnceLock;
+    #[cold]
+    fn find() -> bool {
+        let has = warpint_arith::simd::Cpu::get().carry_chains;
+        CARRY_CHAINS.store(if has { USABLE } else { UNUSABLE }, Ordering::Relaxed);
+        has
+    }
+    match CARRY_CHAINS.load(Ordering::Relaxed) {
+        0 => find(),
+        known => known == USABLE,
+    }
+}
 
-    static HAS: OnceLock<bool> = OnceLock::new();
-    *HAS.get_or_init(|| warpint_arith::simd::Cpu::get().carry_chains)
+/// Computes out ← a·b for factors of the same length, from 2 to 8 limbs. Returns `false`, without
+/// changing `out`, if a length is another, if the processor has no kernels for this, or if nothing
+/// is known of the processor yet.
+///
+/// For short factors, function calls take as long as the product. So this function is inlined. It
+/// calls nothing but the kernel: otherwise, callers would save more registers.
+#[inline(always)]
+pub(crate) fn mul_short(out: &mut [u64], a: &[u64], b: &[u64]) -> bool {
+    let n = a.len();
+    #[cfg(target_arch = "x86_64")]
+    if CARRY_CHAINS.load(Ordering::Relaxed) == USABLE
+        && (b.len(), out.len()) == (n, 2 * n)
+        && let Some(kernel) = carry_chains::MUL.get(n.wrapping_sub(1)).filter(|_| n > 1)
+    {
+        // SAFETY: the processor has BMI2 and ADX. The factors have as many limbs as the kernel's
+        // block, and `out` has twice as many; as a mutable borrow, it does not overlap them.
+        unsafe { kernel(out.as_mut_ptr(), a.as_ptr(), n, b.as_ptr()) };
+        return true;
+    }
+    let _ = (out, b, n);
+    false
+}
+
+/// Computes out ← a² for a of 2 to 8 limbs. Otherwise as [`mul_short`].
+#[inline(always)]
+pub(crate) fn square_short(out: &mut [u64], a: &[u64]) -> bool {
+    let n = a.len();
+    #[cfg(target_arch = "x86_64")]
+    if CARRY_CHAINS.load(Ordering::Relaxed) == USABLE
+        && out.len() == 2 * n
+        && let Some(kernel) = carry_chains::SQUARE.get(n.wrapping_sub(1)).filter(|_| n > 1)
+    {
+        // SAFETY: the processor has BMI2 and ADX. a has as many limbs as the kernel's block, and
+        // `out` has twice as many; as a mutable borrow, it does not overlap a.
+        unsafe { kernel(out.as_mut_ptr(), a.as_ptr()) };
+        return true;
+    }
+    let _ = (out, n);
+    false
 }
 
 /// Computes out ← a·b by the schoolbook method.

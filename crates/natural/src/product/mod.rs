@@ -22,12 +22,15 @@ pub use goldilocks::TransformMultiplier;
 pub use multiplier::{FastProducts, Matrix2, Multiplier, Schoolbook};
 pub use rows::Rows;
 
+use warpint_arith::simd::{Cpu, Level};
+
 use crate::kernels;
 use crate::limbs::at_least;
 pub(crate) use short::{mul_2, square_2};
 
 // Crossovers between methods, in limbs of 64 bits of the shorter factor. Measured by `cargo test
-// --release -p warpint-natural crossovers -- --ignored --nocapture` on an AMD EPYC with AVX2.
+// --release -p warpint-natural crossovers -- --ignored --nocapture` on an AMD EPYC (Zen 4), with AVX-512
+// and with AVX2. On an Intel Xeon those of transforms differ by at most a tenth.
 
 /// The smallest number of limbs of the shorter factor for which Karatsuba's method is faster than
 /// the schoolbook method.
@@ -43,11 +46,17 @@ const HALF_FROM: usize = 152;
 /// computed faster by way of the whole square than by the schoolbook method.
 const HALF_SQUARE_FROM: usize = 192;
 /// The smallest number of limbs of the shorter factor for which a product by transforms is faster
-/// than by Karatsuba's method.
-const NTT_FROM: usize = 400;
+/// than by Karatsuba's method, with vectors of 256 and of 512 bits.
+const NTT_FROM: [usize; 2] = [256, 208];
 /// The smallest number of limbs of a number whose square is computed faster by transforms than by
-/// Karatsuba's method.
-const NTT_SQUARE_FROM: usize = 480;
+/// Karatsuba's method, with vectors of 256 and of 512 bits.
+const NTT_SQUARE_FROM: [usize; 2] = [320, 256];
+
+/// Returns whether a product by transforms is faster than by Karatsuba's method if the shorter
+/// factor has this many limbs. `from` is [`NTT_FROM`] or [`NTT_SQUARE_FROM`].
+fn transforms_pay(limbs: usize, from: [usize; 2]) -> bool {
+    ntt::is_fast() && limbs >= from[usize::from(Cpu::get().level >= Level::Avx512)]
+}
 
 /// Multiplies numbers in little-endian limbs of 64 bits, and reuses its working memory from one
 /// product to the next. All work runs on the caller's thread.
@@ -68,18 +77,19 @@ impl Products {
         if let (&[a], &[b], [low, high]) = (a, b, &mut *out) {
             let product = u128::from(a) * u128::from(b);
             (*low, *high) = (product as u64, (product >> 64) as u64);
-        } else {
+        } else if let (&[a0, a1], &[b0, b1], [_, _, _, _]) = (a, b, &*out) {
+            out.copy_from_slice(&mul_2([a0, a1], [b0, b1]));
+        } else if !kernels::mul_short(out, a, b) {
             self.mul_more(out, a, b);
         }
     }
 
-    /// Computes [`Self::mul`] for factors of more than one limb. It is not inlined, so that
-    /// callers need few registers for products of one limb.
+    /// Computes [`Self::mul`] for all other lengths. It is not inlined, and marked as cold, so that
+    /// callers are compiled for short products; for others a call takes no noticeable time.
+    #[cold]
     #[inline(never)]
     fn mul_more(&mut self, out: &mut [u64], a: &[u64], b: &[u64]) {
-        if let (&[a0, a1], &[b0, b1], [_, _, _, _]) = (a, b, &*out) {
-            out.copy_from_slice(&mul_2([a0, a1], [b0, b1]));
-        } else if a.len().min(b.len()) < KARATSUBA_FROM {
+        if a.len().min(b.len()) < KARATSUBA_FROM {
             kernels::mul(out, a, b);
         } else {
             self.mul_long(out, a, b);
@@ -90,7 +100,7 @@ impl Products {
     #[inline(never)]
     fn mul_long(&mut self, out: &mut [u64], a: &[u64], b: &[u64]) {
         let short = a.len().min(b.len());
-        if !(short >= NTT_FROM && ntt::is_fast() && self.ntt.mul(out, a, Some(b))) {
+        if !(transforms_pay(short, NTT_FROM) && self.ntt.mul(out, a, Some(b))) {
             let scratch = at_least(&mut self.scratch, karatsuba::mul_scratch(short));
             karatsuba::mul(out, a, b, scratch, KARATSUBA_FROM);
         }
@@ -102,18 +112,19 @@ impl Products {
         if let (&[a], [low, high]) = (a, &mut *out) {
             let square = u128::from(a) * u128::from(a);
             (*low, *high) = (square as u64, (square >> 64) as u64);
-        } else {
+        } else if let (&[a0, a1], [_, _, _, _]) = (a, &*out) {
+            out.copy_from_slice(&square_2([a0, a1]));
+        } else if !kernels::square_short(out, a) {
             self.square_more(out, a);
         }
     }
 
-    /// Computes [`Self::square`] for a of more than one limb. It is not inlined, for the same
-    /// reason as `mul_more`.
+    /// Computes [`Self::square`] for all other lengths, in a function of its own for the same reason
+    /// as `mul_more`.
+    #[cold]
     #[inline(never)]
     fn square_more(&mut self, out: &mut [u64], a: &[u64]) {
-        if let (&[a0, a1], [_, _, _, _]) = (a, &*out) {
-            out.copy_from_slice(&square_2([a0, a1]));
-        } else if a.len() < KARATSUBA_SQUARE_FROM {
+        if a.len() < KARATSUBA_SQUARE_FROM {
             kernels::square(out, a);
         } else {
             self.square_long(out, a);
@@ -123,7 +134,7 @@ impl Products {
     /// Computes [`Self::square`] for a of at least [`KARATSUBA_SQUARE_FROM`] limbs.
     #[inline(never)]
     fn square_long(&mut self, out: &mut [u64], a: &[u64]) {
-        if !(a.len() >= NTT_SQUARE_FROM && ntt::is_fast() && self.ntt.mul(out, a, None)) {
+        if !(transforms_pay(a.len(), NTT_SQUARE_FROM) && self.ntt.mul(out, a, None)) {
             let scratch = at_least(&mut self.scratch, karatsuba::square_scratch(a.len()));
             karatsuba::square(out, a, scratch, KARATSUBA_SQUARE_FROM);
         }
@@ -205,15 +216,9 @@ mod tests {
 
     /// Returns lengths in limbs on both sides of every crossover between methods, and some others.
     fn lengths() -> impl Iterator<Item = usize> {
-        let crossovers = [
-            KARATSUBA_FROM,
-            KARATSUBA_SQUARE_FROM,
-            HALF_FROM,
-            HALF_SQUARE_FROM,
-            NTT_FROM,
-            NTT_SQUARE_FROM,
-        ];
-        let around = crossovers.into_iter().flat_map(|n| n - 1..=n + 1);
+        let crossovers = [KARATSUBA_FROM, KARATSUBA_SQUARE_FROM, HALF_FROM, HALF_SQUARE_FROM];
+        let crossovers = crossovers.into_iter().chain(NTT_FROM).chain(NTT_SQUARE_FROM);
+        let around = crossovers.flat_map(|n| n - 1..=n + 1);
         (1..=40).chain(around).chain([100, 200])
     }
 

@@ -6,7 +6,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use warpint_natural::limbs;
 
-use super::fixed::{DEFAULT_PAST_CACHES_FROM, PAST_CACHES_FROM};
+use super::fixed::{self, DEFAULT_PAST_CACHES_FROM, PAST_CACHES_FROM};
 use super::*;
 use crate::cpu::multiply::{multiply_one_by_one, square_one_by_one};
 use crate::cpu::{limbs_of, store};
@@ -126,9 +126,26 @@ fn products_are_those_of_schoolbook() {
     }
 }
 
+/// The widths for which `fixed` has code.
+const FIXED: [usize; 12] = [6, 8, 10, 12, 14, 16, 24, 32, 48, 64, 96, 128];
+
+/// Tests that there is code for [`FIXED`] and for no other width.
+#[test]
+fn fixed_widths() {
+    let numbers = vec![3; 8 * 140];
+    let mut out = vec![0; 8 * 280];
+    for n in 1..=140 {
+        let a = Operand::new(&numbers, n, false);
+        let out = &mut out[..8 * 2 * n];
+        let done =
+            with_lanes!(Path::Portable, V, proof => fixed::multiply::<V>(proof, a, None, out));
+        assert_eq!(done, Some(if FIXED.contains(&n) { 8 } else { 0 }), "{n} limbs");
+    }
+}
+
 /// The widths of up to 16 limbs, and wider ones for which there is code of their own.
 fn short_widths() -> impl Iterator<Item = usize> {
-    (1..=16).chain([24, 32])
+    (1..=16).chain(FIXED.into_iter().filter(|&n| n > 16))
 }
 
 /// Returns a number of rows of n limbs of 32 bits that is more than two chunks of results, and not
@@ -143,7 +160,8 @@ fn several_chunks(n: usize) -> usize {
 fn short_products_of_every_count() {
     let mut rng = ChaCha8Rng::seed_from_u64(6);
     for n in short_widths() {
-        for count in (1..=9).chain([15, 16, 17, several_chunks(n)]) {
+        let few = if n > 32 { 8..=9 } else { 1..=9 };
+        for count in few.chain([15, 16, 17, several_chunks(n)]) {
             let (a, b) = (numbers(&mut rng, count, n), numbers(&mut rng, count, n));
             check_products(&a, Some(&b), [n, n], count);
             check_products(&a, Some(&b[..n]), [n, n], count);
@@ -160,7 +178,7 @@ fn short_products_of_every_count() {
 fn products_past_the_caches() {
     let mut rng = ChaCha8Rng::seed_from_u64(7);
     PAST_CACHES_FROM.store(0, Ordering::Relaxed);
-    for n in short_widths().chain([64]) {
+    for n in short_widths().chain([70]) {
         let count = several_chunks(n);
         let (a, b) = (numbers(&mut rng, count, n), numbers(&mut rng, count, n));
         check_products(&a, Some(&b), [n, n], count);

@@ -164,9 +164,10 @@ macro_rules! unrolled {
     ($s:ident < $b:ident => $body:expr) => {
         $crate::cpu::lanes::vector::unrolled!(@ $s $b $body; 0 1 2 3 4 5 6 7)
     };
-    ($s:ident < $b:ident, up to 20 => $body:expr) => {
+    ($s:ident < $b:ident, up to 40 => $body:expr) => {
         $crate::cpu::lanes::vector::unrolled!(
             @ $s $b $body; 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19
+            20 21 22 23 24 25 26 27 28 29 30 31 32 33 34 35 36 37 38 39
         )
     };
     (@ $s:ident $b:ident $body:expr; $($i:literal)*) => {
