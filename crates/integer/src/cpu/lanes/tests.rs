@@ -7,6 +7,7 @@ use rand_chacha::ChaCha8Rng;
 use warpint_natural::limbs;
 
 use super::fixed::{self, DEFAULT_PAST_CACHES_FROM, PAST_CACHES_FROM};
+use super::portable::Portable;
 use super::*;
 use crate::cpu::multiply::{multiply_one_by_one, square_one_by_one};
 use crate::cpu::{limbs_of, store};
@@ -137,8 +138,8 @@ fn fixed_widths() {
     for n in 1..=140 {
         let a = Operand::new(&numbers, n, false);
         let out = &mut out[..8 * 2 * n];
-        let done =
-            with_lanes!(Path::Portable, V, proof => fixed::multiply::<V>(proof, a, None, out));
+        let multiply = |proof| fixed::multiply::<Portable<true>>(proof, a, None, out);
+        let done = Portable::<true>::proof().map(multiply);
         assert_eq!(done, Some(if FIXED.contains(&n) { 8 } else { 0 }), "{n} limbs");
     }
 }
