@@ -282,9 +282,9 @@ pub trait EngineFamily: Sync {
     /// not an error here: the plan decides whether a margin is large enough.
     ///
     /// # Errors
-    /// Returns the errors of [`EngineFamily::margin`]. On a device, also returns an error if
-    /// `options.variant` is too large, if a kernel cannot be compiled, or if the device fails or
-    /// lacks memory.
+    /// Returns the errors of [`EngineFamily::margin`]. If the family has variants, also returns an
+    /// error if `options.variant` is too large. On a device, also returns an error if a kernel cannot
+    /// be compiled, or if the device fails or lacks memory.
     fn build(
         &self,
         p: u32,

@@ -161,9 +161,11 @@ fn stored_times_decide_over_engines_lengths_and_variants() {
         let plan = Plan::fastest_among(p, &cpu, "cpu", request, times).unwrap();
         (plan.engine(), plan.length())
     };
-    let times = Times::default().with(&fp64, "", 50).with(&longer, "", 60).with(&integers, "", 40);
+    let (default, of_longer) = (fp64.variant(), longer.variant());
+    let times = Times::default().with(&fp64, &default, 50).with(&longer, &of_longer, 60);
+    let times = times.with(&integers, "", 40);
     assert_eq!(fastest(&times, &request), ("goldilocks", integers.length()));
-    let times = times.with(&longer, "", 30);
+    let times = times.with(&longer, &of_longer, 30);
     assert_eq!(fastest(&times, &request), ("fp64", longer.length()));
     let only = PlanRequest { engine: Some("goldilocks"), ..request };
     assert_eq!(fastest(&times, &only).0, "goldilocks");

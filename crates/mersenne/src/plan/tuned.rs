@@ -118,7 +118,7 @@ mod tests {
         let time = Duration::from_micros(120);
         times.put(&one, time).unwrap();
         let stored = times.get(&one.timing_key()).unwrap();
-        assert_eq!(stored.variant, "");
+        assert_eq!(stored.variant, one.variant());
         assert!(stored.time.abs_diff(time) < Duration::from_nanos(10), "{stored:?}");
         assert_eq!(times.get(&two.timing_key()), None);
         assert_eq!(times.get(&one.longer().unwrap().timing_key()), None);

@@ -1,15 +1,10 @@
 //! The engine of the family `fp64` on the CPU. Registers hold balanced digits, and one transform
 //! multiplies them.
 
-use warpint_arith::simd::{Cpu, Level};
-
 use super::carry::{Subtrahend, chain};
 use super::transform::Transform;
-use super::transform::row_column::RowColumn;
-use super::transform::tiled::Tiled;
-use super::transform::tiled::shape::Shape;
-use super::transform::whole::Whole;
-use super::{Fp64, ROUND_OFF_LIMIT, threshold};
+use super::variants::Variant;
+use super::{Fp64, ROUND_OFF_LIMIT};
 use crate::engine::{BuildOptions, Engine, EngineError, EngineFamily, Health, RoundOff, Step};
 use crate::layout::WordLayout;
 use crate::{Residue, Shift};
@@ -73,8 +68,7 @@ pub(crate) fn within_limit(length: usize, measured: f64) -> Result<(), EngineErr
 }
 
 impl Fp64Engine {
-    /// Creates an engine with the kind of transform that is fastest at the layout's length on this
-    /// processor.
+    /// Creates an engine with a variant of the transform.
     pub(super) fn new(layout: WordLayout, options: BuildOptions) -> Result<Self, EngineError> {
         let unusable = |reason| EngineError::Unusable {
             engine: Fp64.name(),
@@ -82,20 +76,11 @@ impl Fp64Engine {
             length: layout.len(),
             reason,
         };
-        let length = layout.len();
-        // Without instructions for a·b + c, the kernels of `Tiled` are slow.
-        let shape = (Cpu::get().level >= Level::Avx2 && length >= threshold::TILED)
-            .then(|| Shape::fastest(length / 2))
-            .flatten();
-        let transform: Box<dyn Transform> = if let Some(shape) = shape {
-            let threads = if length < threshold::THREADS { 1 } else { options.threads };
-            Box::new(Tiled::new(layout, shape, threads).map_err(unusable)?)
-        } else if length < threshold::ROW_COLUMN {
-            Box::new(Whole::new(layout))
-        } else {
-            let rows = RowColumn::suitable_rows(length);
-            Box::new(RowColumn::new(layout, rows, options.threads).map_err(unusable)?)
-        };
+        let variants = Variant::all(layout.len());
+        let variant = variants.get(options.variant).ok_or_else(|| {
+            unusable(format!("there is no variant {} of this length", options.variant))
+        })?;
+        let transform = variant.build(layout, options.threads).map_err(unusable)?;
         Ok(Self::with_transform(layout, options.registers, transform))
     }
 

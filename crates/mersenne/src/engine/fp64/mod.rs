@@ -17,8 +17,9 @@
 //! | [`measured`] | the measured accuracy of the kernels on a GPU |
 //! | [`floor`] | the time of a plain FFT and its inverse |
 //!
-//! On processors with AVX2, FFTs of 32,768 words and more are the engine's own (`transform/tiled`).
-//! The other FFTs are those of `rustfft`, which selects vector instructions at run time.
+//! The FFTs of most lengths are the engine's own (`transform/tiled`), from 32,768 words on with AVX2
+//! and from 8,192 words on with AVX-512. The other FFTs are those of `rustfft`, which selects vector
+//! instructions at run time. Tuning compares several FFTs of a length (`variants`).
 
 mod carry;
 pub(super) mod engine;
@@ -29,11 +30,12 @@ pub mod measured;
 #[cfg(test)]
 mod tests;
 mod transform;
+mod variants;
 mod weights;
 
 use std::ops::RangeInclusive;
 
-use super::{BuildOptions, Engine, EngineError, EngineFamily, Margin};
+use super::{BuildOptions, Engine, EngineError, EngineFamily, Margin, Profiled};
 use crate::layout::WordLayout;
 
 /// Transform lengths at which the engine changes its method.
@@ -43,10 +45,14 @@ mod threshold {
     /// 0.42 ms per squaring at this length; at shorter lengths, the whole transform is faster.
     pub(super) const ROW_COLUMN: usize = 65536;
 
-    /// The shortest transform length, in words, at which a transform with explicit vectors is used.
-    /// On a Zen 3 core it takes as long as the whole transform at 21,504 words, and 0.8 to 0.9 of
-    /// that time at 43,008 words.
+    /// The shortest transform length, in words, at which a transform with explicit vectors is used
+    /// by default on processors with AVX2. On a Zen 3 core it takes as long as the whole transform
+    /// at 21,504 words, and 0.8 to 0.9 of that time at 43,008 words.
     pub(super) const TILED: usize = 32768;
+
+    /// The same for processors with AVX-512. On a Zen 4 core it takes 0.8 of the time of the whole
+    /// transform at 8,192 and at 10,752 words, and as long at 4,096 words.
+    pub(super) const TILED_AVX512: usize = 8192;
 
     /// The shortest transform length, in words, at which a transform with explicit vectors uses
     /// more than one thread.
@@ -124,5 +130,16 @@ impl EngineFamily for Fp64 {
         options: BuildOptions,
     ) -> Result<Box<dyn Engine>, EngineError> {
         Ok(Box::new(engine::Fp64Engine::new(self.layout(p, length)?, options)?))
+    }
+
+    fn profiled(&self) -> Option<&dyn Profiled> {
+        Some(self)
+    }
+}
+
+impl Profiled for Fp64 {
+    fn variants(&self, length: usize) -> Vec<String> {
+        let variants = variants::Variant::all(length).into_iter();
+        variants.map(variants::Variant::name).collect()
     }
 }

@@ -396,7 +396,7 @@ fn pace() {
     println!("| words | shape | ms | ms, rustfft | ms, bare pair | ratio to it |");
     for length in lengths.split(' ').map(|n| n.parse::<usize>().unwrap()) {
         let layout = WordLayout::new(tightest(length), length);
-        let shape = Shape::fastest(length / 2).unwrap();
+        let shape = Shape::ranked(length / 2, 1)[0];
         let other: Box<dyn Transform> = if length < threshold::ROW_COLUMN {
             Box::new(Whole::new(layout))
         } else {

@@ -23,15 +23,15 @@ pub(crate) struct Shape {
 }
 
 impl Shape {
-    /// Returns the shape that is estimated to be fastest for n points. Returns `None` if there is
-    /// no shape, because n is not a multiple of 64, or has prime factors above 7, or has less than
-    /// 256 points or too many.
-    pub(crate) fn fastest(n: usize) -> Option<Self> {
+    /// Returns at most `most` shapes for n points, those that are estimated to be fastest first.
+    /// There is no shape if n is not a multiple of 64, or has prime factors above 7, or has less
+    /// than 256 points or too many.
+    pub(crate) fn ranked(n: usize, most: usize) -> Vec<Self> {
         let pieces: Vec<(usize, f64)> = (2..=LONGEST_PIECE)
             .filter(|&m| n.is_multiple_of(m))
             .filter_map(|m| Some((m, radices(m)?.1)))
             .collect();
-        let mut best: Option<(f64, Self)> = None;
+        let mut shapes: Vec<(f64, Self)> = vec![];
         for &(r1, cost_r1) in pieces.iter().rev().filter(|p| p.0.is_multiple_of(WIDTH)) {
             for &(r2, cost_r2) in pieces.iter().filter(|p| n.is_multiple_of(r1 * p.0)) {
                 for &(c2, cost_c2) in pieces.iter().filter(|p| p.0.is_multiple_of(WIDTH)) {
@@ -42,13 +42,12 @@ impl Shape {
                     }
                     let shape = Self { rows: [r1, r2], columns: [c1, c2] };
                     let cost = cost_r1 + cost_r2 + cost_c1 + cost_c2 + shape.overhead();
-                    if best.is_none_or(|(least, _)| cost < least) {
-                        best = Some((cost, shape));
-                    }
+                    shapes.push((cost, shape));
                 }
             }
         }
-        best.map(|(_, shape)| shape)
+        shapes.sort_by(|(a, _), (b, _)| a.total_cmp(b));
+        shapes.into_iter().take(most).map(|(_, shape)| shape).collect()
     }
 
     /// Returns an estimate of the time lost outside of the FFTs, in the unit of [`radices`]:

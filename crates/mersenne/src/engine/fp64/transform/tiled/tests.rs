@@ -153,7 +153,7 @@ fn only_smooth_pieces_have_radices() {
 #[test]
 fn every_long_length_has_a_shape() {
     for length in lengths(threshold::TILED, LONGEST) {
-        let found = Shape::fastest(length / 2);
+        let found = Shape::ranked(length / 2, 1).first().copied();
         // The odd part of a length is at most 945. Lengths below 128·945 may be too odd.
         assert!(found.is_some() || length < 128 * 945, "{length}");
         if let Some(Shape { rows: [r1, r2], columns: [c1, c2] }) = found {
@@ -162,6 +162,6 @@ fn every_long_length_has_a_shape() {
             assert!(r1.min(r2).min(c1).min(c2) >= 2);
         }
     }
-    assert_eq!(Shape::fastest(128), None);
-    assert_eq!(Shape::fastest(11 * 1024), None);
+    assert_eq!(Shape::ranked(128, 1), []);
+    assert_eq!(Shape::ranked(11 * 1024, 1), []);
 }
