@@ -83,27 +83,22 @@ impl<V: Masks> Kernel<V> for Update<'_, V> {
         *batches += 1;
         let n = m.len();
         let (d, e) = (&mut d[..n], &mut e[..n]);
-        let mut sums = self.matrix.map(|row| Sum::new(proof, row));
-        let times = sums.each_ref().map(|sum| {
-            let lowest = sum.products(proof, d[0], e[0]).0;
-            lowest.low_product(proof, *inverse)
-        });
-        let step = |sums: &mut [Sum<V>; 2], d, e, m| {
-            let [of_d, of_e] = sums;
-            let limb = |sum: &mut Sum<V>, times| {
-                let (low, high) = sum.products(proof, d, e);
-                let (low, high) = V::mad(low, high, m, times);
-                sum.finish(proof, low, high, d, e)
-            };
-            (limb(of_d, times[0]), limb(of_e, times[1]))
-        };
+        let [row_d, row_e] = *self.matrix;
+        let (mut of_d, mut of_e) = (Sum::new(proof, row_d), Sum::new(proof, row_e));
+        let times_d = of_d.products(proof, d[0], e[0]).0.low_product(proof, *inverse);
+        let times_e = of_e.products(proof, d[0], e[0]).0.low_product(proof, *inverse);
         // The lowest limbs of the sums are 0.
-        step(&mut sums, d[0], e[0], m[0]);
+        of_d.step_with(proof, d[0], e[0], [m[0], times_d]);
+        of_e.step_with(proof, d[0], e[0], [m[0], times_e]);
         for i in 1..n {
-            (d[i - 1], e[i - 1]) = step(&mut sums, d[i], e[i], m[i]);
+            let (x, y) = (d[i], e[i]);
+            d[i - 1] = of_d.step_with(proof, x, y, [m[i], times_d]);
+            e[i - 1] = of_e.step_with(proof, x, y, [m[i], times_e]);
         }
-        let [above_d, above_e] = [d[n - 1], e[n - 1]].map(|limb| sign(proof, limb));
-        (d[n - 1], e[n - 1]) = step(&mut sums, above_d, above_e, V::splat(proof, 0));
+        let (x, y) = (sign(proof, d[n - 1]), sign(proof, e[n - 1]));
+        let zero = V::splat(proof, 0);
+        d[n - 1] = of_d.step_with(proof, x, y, [zero, times_d]);
+        e[n - 1] = of_e.step_with(proof, x, y, [zero, times_e]);
     }
 }
 

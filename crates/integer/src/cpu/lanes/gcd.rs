@@ -113,8 +113,12 @@ impl<V: Masks> Space<V> {
         self.minus_delta = [V::splat(proof, u64::MAX); MOST_GROUPS];
         self.pairs[..groups].iter_mut().for_each(Pair::start);
         for _ in 0..self.most_batches {
-            if self.pairs[..groups].iter().all(|pair| pair.is_done()) {
-                break;
+            let mut are_done = true;
+            for pair in &self.pairs[..groups] {
+                are_done &= pair.is_done();
+            }
+            if are_done {
+                return;
             }
             match groups {
                 1 => self.advance::<1>(proof),
@@ -123,7 +127,6 @@ impl<V: Masks> Space<V> {
                 _ => self.advance::<MOST_GROUPS>(proof),
             }
         }
-        debug_assert!(self.pairs[..groups].iter().all(|pair| pair.is_done()), "too few steps");
     }
 
     /// Computes a batch of steps of the first G groups.
@@ -131,8 +134,10 @@ impl<V: Masks> Space<V> {
     fn advance<const G: usize>(&mut self, proof: V::Proof) {
         let Self { pairs, cofactors, minus_delta, .. } = self;
         let Some(minus_delta) = minus_delta.first_chunk_mut::<G>() else { return };
-        let f = std::array::from_fn(|j| pairs[j].f[0]);
-        let g = std::array::from_fn(|j| pairs[j].g[0]);
+        let (mut f, mut g) = (*minus_delta, *minus_delta);
+        for (pair, (f, g)) in pairs.iter().zip(f.iter_mut().zip(&mut g)) {
+            (*f, *g) = (pair.f[0], pair.g[0]);
+        }
         // Through `enter`, these are function calls. Otherwise their code would be inlined at each
         // use.
         let matrices = V::enter(proof, Batch { minus_delta, f, g });

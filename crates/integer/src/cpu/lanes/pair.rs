@@ -37,14 +37,22 @@ impl<V: Masks> Pair<V> {
     /// Returns whether g = 0 in all lanes.
     #[inline(always)]
     pub(super) fn is_done(&self) -> bool {
-        self.g[..self.len].iter().all(|g| g.zero() == all::<V>())
+        for g in &self.g[..self.len] {
+            if g.zero() != all::<V>() {
+                return false;
+            }
+        }
+        true
     }
 
     /// Returns the lanes in which f = 1. All limbs of f must be valid.
     #[inline(always)]
     pub(super) fn is_one(&self, proof: V::Proof) -> u8 {
-        let lowest = self.f[0].sub(V::splat(proof, 1));
-        self.f[1..].iter().fold(lowest, |union, &limb| union.or(limb)).zero()
+        let mut union = self.f[0].sub(V::splat(proof, 1));
+        for limb in &self.f[1..] {
+            union = union.or(*limb);
+        }
+        union.zero()
     }
 
     /// Replaces f by |f|, and makes all limbs valid. Returns the lanes in which f was negative.
@@ -53,7 +61,7 @@ impl<V: Masks> Pair<V> {
         let zero = V::splat(proof, 0);
         let (f, above) = self.f.split_at_mut(self.len);
         above.fill(zero);
-        let negative = f.last().map_or(0, |&top| sign(proof, top).odd());
+        let negative = sign(proof, f[f.len() - 1]).odd();
         let mut carry = zero;
         for f in f {
             let sum = f.select(negative, zero.sub(*f)).add(carry);
@@ -78,19 +86,20 @@ impl<V: Masks> Kernel<V> for Update<'_, V> {
     fn run(self, proof: V::Proof) {
         let Pair { f, g, len } = self.pair;
         let (f, g) = (&mut f[..*len], &mut g[..*len]);
-        let mut sums = self.matrix.map(|row| Sum::new(proof, row));
-        let step = |sums: &mut [Sum<V>; 2], x, y| {
-            let [f, g] = sums;
-            (f.step(proof, x, y), g.step(proof, x, y))
-        };
+        let [row_f, row_g] = *self.matrix;
+        let (mut of_f, mut of_g) = (Sum::new(proof, row_f), Sum::new(proof, row_g));
         // The lowest limbs of the combinations are 0.
-        step(&mut sums, f[0], g[0]);
+        of_f.step(proof, f[0], g[0]);
+        of_g.step(proof, f[0], g[0]);
         for i in 1..*len {
-            (f[i - 1], g[i - 1]) = step(&mut sums, f[i], g[i]);
+            let (x, y) = (f[i], g[i]);
+            f[i - 1] = of_f.step(proof, x, y);
+            g[i - 1] = of_g.step(proof, x, y);
         }
         let top = *len - 1;
-        let [above_f, above_g] = [f[top], g[top]].map(|limb| sign(proof, limb));
-        (f[top], g[top]) = step(&mut sums, above_f, above_g);
+        let (x, y) = (sign(proof, f[top]), sign(proof, g[top]));
+        f[top] = of_f.step(proof, x, y);
+        g[top] = of_g.step(proof, x, y);
         while *len > 1 && is_spare(proof, &f[..*len]) && is_spare(proof, &g[..*len]) {
             *len -= 1;
         }
@@ -109,7 +118,7 @@ fn is_spare<V: Masks>(proof: V::Proof, x: &[V]) -> bool {
 pub(super) struct Sum<V> {
     row: Row<V>,
     /// The parts of products that belong to the next column.
-    pub(super) high: V,
+    high: V,
     /// The carry to the next column.
     carry: V,
     /// The previous limbs of f and g. Where x or y is negative, they are subtracted from the column.
@@ -131,6 +140,14 @@ impl<V: Masks> Sum<V> {
         self.finish(proof, low, high, f, g)
     }
 
+    /// Does as [`Sum::step`], and adds the product m·k.
+    #[inline(always)]
+    pub(super) fn step_with(&mut self, proof: V::Proof, f: V, g: V, [m, k]: [V; 2]) -> V {
+        let (low, high) = self.products(proof, f, g);
+        let (low, high) = V::mad(low, high, m, k);
+        self.finish(proof, low, high, f, g)
+    }
+
     /// Returns the next column without its carry, and the parts that belong to the column above.
     #[inline(always)]
     pub(super) fn products(&self, proof: V::Proof, f: V, g: V) -> (V, V) {
@@ -140,7 +157,7 @@ impl<V: Masks> Sum<V> {
 
     /// Returns the limb of the column `low`, and keeps its carry.
     #[inline(always)]
-    pub(super) fn finish(&mut self, proof: V::Proof, low: V, high: V, f: V, g: V) -> V {
+    fn finish(&mut self, proof: V::Proof, low: V, high: V, f: V, g: V) -> V {
         let sum = low.add(self.carry);
         let sum = sum.select(self.row.minus_f, sum.sub(self.f));
         let sum = sum.select(self.row.minus_g, sum.sub(self.g));

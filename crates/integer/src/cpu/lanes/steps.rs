@@ -87,14 +87,24 @@ impl<V: Masks, const G: usize> Kernel<V> for Batch<'_, V, G> {
         multiply(&second, &mut product);
         let third = few::<V, G, { PARTS[2] }>(proof, minus_delta, &mut f, &mut g);
         multiply(&third, &mut product);
-        product.map(|[u, v, q, r]| {
-            [[u, v], [q, r]].map(|row| {
-                let [f, g] = row.map(|x| zero.sub(x));
-                let [minus_f, minus_g] = [f.negative(), g.negative()];
-                Row { f: digit(proof, f), g: digit(proof, g), minus_f, minus_g }
-            })
-        })
+        // A closure for `map` would not be inlined, and not be compiled for the vectors.
+        let unset = Row { f: zero, g: zero, minus_f: 0, minus_g: 0 };
+        let mut matrices = [[unset; 2]; G];
+        unrolled!(j < G => {
+            let [u, v, q, r] = product[j];
+            matrices[j] = [negative(proof, u, v), negative(proof, q, r)];
+        });
+        matrices
     }
+}
+
+/// Returns the combination with −x and −y.
+#[inline(always)]
+fn negative<V: Masks>(proof: V::Proof, x: V, y: V) -> Row<V> {
+    let zero = V::splat(proof, 0);
+    let (f, g) = (zero.sub(x), zero.sub(y));
+    let (minus_f, minus_g) = (f.negative(), g.negative());
+    Row { f: digit(proof, f), g: digit(proof, g), minus_f, minus_g }
 }
 
 /// Computes K ≤ 18 steps and returns their matrices. Divides f and g after the steps; of their bits,
@@ -110,8 +120,11 @@ fn few<V: Masks, const G: usize, const K: u32>(
     let splat = |x| V::splat(proof, x);
     let (zero, minus_one, lowest) = (splat(0), splat(u64::MAX), splat((1 << K) - 1));
     let (one_f, one_g) = (splat(1 << (of_u + K)), splat(1 << (of_v + K)));
-    let mut words_f = f.map(|f| f.and(lowest).add(one_f));
-    let mut words_g = g.map(|g| g.and(lowest).add(one_g));
+    let (mut words_f, mut words_g) = (*f, *g);
+    unrolled!(j < G => {
+        words_f[j] = f[j].and(lowest).add(one_f);
+        words_g[j] = g[j].and(lowest).add(one_g);
+    });
     for _ in 0..K {
         unrolled!(j < G => {
             let (f, g, z) = (words_f[j], words_g[j], minus_delta[j]);
@@ -129,8 +142,9 @@ fn few<V: Masks, const G: usize, const K: u32>(
         let [u, v] = parts::<V, K>(proof, words_f[j]);
         let [q, r] = parts::<V, K>(proof, words_g[j]);
         matrices[j] = [u, v, q, r];
-        let combine = |x, y| add_low(proof, add_low(proof, zero, x, f[j]), y, g[j]);
-        (f[j], g[j]) = (combine(u, v).shr(u64::from(K)), combine(q, r).shr(u64::from(K)));
+        let (x, y) = (f[j], g[j]);
+        f[j] = add_low(proof, add_low(proof, zero, u, x), v, y).shr(u64::from(K));
+        g[j] = add_low(proof, add_low(proof, zero, q, x), r, y).shr(u64::from(K));
     });
     matrices
 }
@@ -150,14 +164,14 @@ fn parts<V: Masks, const K: u32>(proof: V::Proof, word: V) -> [V; 2] {
 /// their intermediate values, are at most 2^(j+k) in absolute value.
 #[inline(always)]
 fn multiply<V: Masks, const G: usize>(x: &[Entries<V>; G], y: &mut [Entries<V>; G]) {
-    for ([u, v, q, r], y) in x.iter().zip(y) {
-        let combine = |x: V, y: V, a: V, b: V| x.mul(a).add(y.mul(b));
-        let [a, b, c, d] = *y;
-        *y = [
-            combine(*u, *v, a, c),
-            combine(*u, *v, b, d),
-            combine(*q, *r, a, c),
-            combine(*q, *r, b, d),
+    unrolled!(j < G => {
+        let [u, v, q, r] = x[j];
+        let [a, b, c, d] = y[j];
+        y[j] = [
+            u.mul(a).add(v.mul(c)),
+            u.mul(b).add(v.mul(d)),
+            q.mul(a).add(r.mul(c)),
+            q.mul(b).add(r.mul(d)),
         ];
-    }
+    });
 }

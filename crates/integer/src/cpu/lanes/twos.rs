@@ -23,7 +23,10 @@ impl<V: Masks> Twos<V> {
     pub(super) fn divide_out(proof: V::Proof, f: &mut [V], g: &mut [V]) -> Self {
         let (zero, one) = (V::splat(proof, 0), V::splat(proof, 1));
         let mut limbs = zero;
-        let union = f.iter().chain(&*g).fold(zero, |union, &limb| union.or(limb));
+        let mut union = zero;
+        for (f, g) in f.iter().zip(&*g) {
+            union = union.or(f.or(*g));
+        }
         let mut bits = loop {
             let lowest = f[0].or(g[0]);
             let shifts = lowest.zero() & !union.zero();
@@ -41,14 +44,9 @@ impl<V: Masks> Twos<V> {
         for word in words_mut(std::slice::from_mut(&mut bits)) {
             *word = if *word == 0 { 0 } else { u64::from(word.trailing_zeros()) };
         }
-        let rest = V::splat(proof, u64::from(V::BITS)).sub(bits);
-        let quotient = |x: &[V], i: usize| {
-            let above = x.get(i + 1).copied().unwrap_or(zero);
-            digit(proof, x[i].shr_each(bits).or(above.shl_each(rest)))
-        };
-        let swaps = quotient(g, 0).odd();
+        let swaps = quotient(proof, g, 0, bits).odd();
         for i in 0..f.len() {
-            let (x, y) = (quotient(f, i), quotient(g, i));
+            let (x, y) = (quotient(proof, f, i, bits), quotient(proof, g, i, bits));
             (f[i], g[i]) = (x.select(swaps, y), y.select(swaps, x));
         }
         Self { limbs, bits }
@@ -77,4 +75,12 @@ impl<V: Masks> Twos<V> {
             limbs = limbs.select(shifts, limbs.add(minus_one));
         }
     }
+}
+
+/// Returns limb i of ⌊x/2^bits⌋.
+#[inline(always)]
+fn quotient<V: Masks>(proof: V::Proof, x: &[V], i: usize, bits: V) -> V {
+    let above = x.get(i + 1).copied().unwrap_or(V::splat(proof, 0));
+    let rest = V::splat(proof, u64::from(V::BITS)).sub(bits);
+    digit(proof, x[i].shr_each(bits).or(above.shl_each(rest)))
 }
