@@ -140,7 +140,8 @@ impl<V: Masks> Space<V> {
         }
         // Through `enter`, these are function calls. Otherwise their code would be inlined at each
         // use.
-        let matrices = V::enter(proof, Batch { minus_delta, f, g });
+        let one = V::splat(proof, 1);
+        let matrices = V::enter(proof, Batch { minus_delta, f, g, one });
         for (pair, matrix) in pairs.iter_mut().zip(&matrices) {
             V::enter(proof, pair::Update { pair, matrix });
         }

@@ -194,8 +194,8 @@ impl Masks for Ifma {
     }
 
     #[inline(always)]
-    fn odd(self) -> u8 {
-        avx512!(_mm512_test_epi64_mask(self.0, _mm512_set1_epi64(1)))
+    fn meets(self, b: Self) -> u8 {
+        avx512!(_mm512_test_epi64_mask(self.0, b.0))
     }
 
     #[inline(always)]

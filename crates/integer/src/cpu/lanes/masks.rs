@@ -11,8 +11,8 @@ pub(super) trait Masks: Lanes {
     fn shr_signed(self, bits: u64) -> Self;
     /// Returns a·b mod 2^64, with a = `self`.
     fn mul(self, b: Self) -> Self;
-    /// Returns the lanes with odd words.
-    fn odd(self) -> u8;
+    /// Returns the lanes in which a AND b is not 0, with a = `self`.
+    fn meets(self, b: Self) -> u8;
     /// Returns the lanes whose words are negative as signed integers.
     fn negative(self) -> u8;
     /// Returns the lanes whose words are 0.

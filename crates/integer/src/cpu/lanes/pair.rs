@@ -61,7 +61,7 @@ impl<V: Masks> Pair<V> {
         let zero = V::splat(proof, 0);
         let (f, above) = self.f.split_at_mut(self.len);
         above.fill(zero);
-        let negative = sign(proof, f[f.len() - 1]).odd();
+        let negative = all::<V>() & !sign(proof, f[f.len() - 1]).zero();
         let mut carry = zero;
         for f in f {
             let sum = f.select(negative, zero.sub(*f)).add(carry);
@@ -158,9 +158,10 @@ impl<V: Masks> Sum<V> {
     /// Returns the limb of the column `low`, and keeps its carry.
     #[inline(always)]
     fn finish(&mut self, proof: V::Proof, low: V, high: V, f: V, g: V) -> V {
-        let sum = low.add(self.carry);
-        let sum = sum.select(self.row.minus_f, sum.sub(self.f));
+        // The carry comes last, because it depends on the column before.
+        let sum = low.select(self.row.minus_f, low.sub(self.f));
         let sum = sum.select(self.row.minus_g, sum.sub(self.g));
+        let sum = sum.add(self.carry);
         self.carry = sum.shr_signed(u64::from(<V as Lanes>::BITS));
         (self.high, self.f, self.g) = (high, f, g);
         digit(proof, sum)

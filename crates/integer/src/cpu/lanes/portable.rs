@@ -19,6 +19,7 @@ impl<const SPLIT: bool> Portable<SPLIT> {
         Self(std::array::from_fn(|l| f(self.0[l], b.0[l])))
     }
 
+    /// Returns the lanes whose words have the property f.
     fn mask(self, f: impl Fn(u64) -> bool) -> u8 {
         self.0.iter().enumerate().fold(0, |mask, (l, &a)| mask | u8::from(f(a)) << l)
     }
@@ -150,8 +151,8 @@ impl<const SPLIT: bool> Masks for Portable<SPLIT> {
     }
 
     #[inline(never)]
-    fn odd(self) -> u8 {
-        self.mask(|a| a % 2 == 1)
+    fn meets(self, b: Self) -> u8 {
+        self.with(b, |a, b| a & b).mask(|a| a != 0)
     }
 
     #[inline(never)]

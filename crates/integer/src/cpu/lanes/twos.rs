@@ -44,7 +44,7 @@ impl<V: Masks> Twos<V> {
         for word in words_mut(std::slice::from_mut(&mut bits)) {
             *word = if *word == 0 { 0 } else { u64::from(word.trailing_zeros()) };
         }
-        let swaps = quotient(proof, g, 0, bits).odd();
+        let swaps = quotient(proof, g, 0, bits).meets(one);
         for i in 0..f.len() {
             let (x, y) = (quotient(proof, f, i, bits), quotient(proof, g, i, bits));
             (f[i], g[i]) = (x.select(swaps, y), y.select(swaps, x));

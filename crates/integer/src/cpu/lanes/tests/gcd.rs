@@ -210,7 +210,7 @@ fn matrices_are_those_of_single_steps() {
                 *delta = rng.random_range(-60i64..60).cast_unsigned();
             }
             let before = minus_delta;
-            let batch = Batch { minus_delta: &mut minus_delta, f, g };
+            let batch = Batch { minus_delta: &mut minus_delta, f, g, one: V::splat(proof, 1) };
             let matrices = V::enter(proof, batch);
             for (i, (&x, &y)) in words(&f).iter().zip(words(&g)).enumerate() {
                 let (group, lane) = (i / V::LANES, i % V::LANES);
@@ -264,7 +264,7 @@ fn print_speed() {
     let mut rng = ChaCha8Rng::seed_from_u64(9);
     for bits in [32usize, 64, 128, 192, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768] {
         let n = bits / 32;
-        let count = 64;
+        let count = ((1usize << 18) / bits).clamp(64, 1024);
         let mut draw = || -> Vec<u32> { (0..n * count).map(|_| rng.random()).collect() };
         let (a, b) = (draw(), draw());
         let mut m = b.clone();
