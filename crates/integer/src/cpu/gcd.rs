@@ -59,7 +59,7 @@ pub(crate) fn gcd_ext(a: Operand, b: Operand, results: [Rows; 3], signs: [&mut [
 /// flags_i is 1.
 pub(crate) fn inverse(a: Operand, m: Operand, x: Rows, flags: &mut [u8]) {
     #[cfg(target_arch = "x86_64")]
-    if let Some(path) = Path::for_gcds(a.width(), m.width(), flags.len()) {
+    if let Some(path) = Path::for_inverses(a.width(), m.width(), flags.len()) {
         return path.inverse(a, m, x, flags);
     }
     inverse_one_by_one(a, m, x, flags);

@@ -63,11 +63,6 @@ pub(super) enum Path {
     PortableSmall,
 }
 
-/// The widths of the longer number, in limbs of 32 bits, for which greatest common divisors and
-/// inverses are faster across lanes.
-#[cfg(target_arch = "x86_64")]
-const WIDTHS_OF_GCDS: std::ops::RangeInclusive<usize> = 1..=256;
-
 /// Returns `Some` of the value of `$body`, where `$v` is the type of the vectors of a path, and
 /// `$proof` is the proof that the processor has its instructions. Returns `None` if the processor
 /// lacks them.
@@ -202,24 +197,46 @@ impl Path {
         let done = with_lanes!(self, V, proof => power::pow_mod::<V>(proof, operands, x, flags));
         assert!(done.is_some(), "the processor lacks the path's instructions");
     }
-    /// Returns the path that is faster than one gcd or inverse after the other for `count` pairs of
-    /// numbers of `a` and `b` limbs of 32 bits. Returns `None` if there is none.
+    /// Returns the path that is faster than one greatest common divisor after the other for `count`
+    /// pairs of numbers of `a` and `b` limbs of 32 bits. Returns `None` if there is none. The limits
+    /// were measured by `cargo test --release -p warpint-integer --lib speed_of_gcds -- --ignored
+    /// --nocapture` on an AMD EPYC (Zen 4). If one number is much longer than the other, Lehmer's
+    /// method begins with a division, and the other steps depend on the shorter number only.
     #[cfg(target_arch = "x86_64")]
     pub(super) fn for_gcds(a: usize, b: usize, count: usize) -> Option<Self> {
-        let path = Self::best()?;
-        let pays = path.has_masks() && WIDTHS_OF_GCDS.contains(&a.max(b)) && count >= path.fewest();
-        pays.then_some(path)
+        let (short, long) = (a.min(b), a.max(b));
+        Self::with_steps(count).filter(|_| (3..=512).contains(&long) && long <= 2 * short)
     }
 
-    /// Returns whether this path computes greatest common divisors and inverses.
-    fn has_masks(self) -> bool {
+    /// Returns the path that is faster than one inverse after the other for `count` numbers of `a`
+    /// limbs of 32 bits modulo numbers of `m` limbs. Returns `None` if there is none. Measured as for
+    /// greatest common divisors.
+    #[cfg(target_arch = "x86_64")]
+    pub(super) fn for_inverses(a: usize, m: usize, count: usize) -> Option<Self> {
+        let (short, long) = (a.min(m), a.max(m));
+        let most = if 2 * long <= 3 * short { 256 } else { 128 };
+        Self::with_steps(count).filter(|_| long <= most && long <= 2 * short)
+    }
+
+    /// Returns the fastest path if it has division steps, and `count` instances fill three quarters
+    /// of the lanes of a vector.
+    #[cfg(target_arch = "x86_64")]
+    fn with_steps(count: usize) -> Option<Self> {
+        let path = Self::best()?;
+        let fewest = with_masks!(path, V, _proof => 3 * V::LANES / 4)?;
+        (count >= fewest).then_some(path)
+    }
+
+    /// Returns whether this path has division steps.
+    #[cfg(test)]
+    fn has_steps(self) -> bool {
         with_masks!(self, V, _proof => ()).is_some()
     }
 
     /// Computes g_i ← gcd(a_i, b_i), with as many limbs as the longer operand.
     ///
     /// # Panics
-    /// Panics if the path does not compute greatest common divisors.
+    /// Panics if the path has no division steps, or the processor lacks its instructions.
     pub(super) fn gcd(self, a: Operand, b: Operand, count: usize, g: Rows) {
         let done = with_masks!(self, V, proof => gcd::gcd::<V>(proof, a, b, count, g));
         assert!(done.is_some(), "the path has no division steps");
@@ -229,7 +246,7 @@ impl Path {
     /// and flags_i is 1.
     ///
     /// # Panics
-    /// Panics if the path does not compute inverses.
+    /// Panics if the path has no division steps, or the processor lacks its instructions.
     pub(super) fn inverse(self, a: Operand, m: Operand, x: Rows, flags: &mut [u8]) {
         let done = with_masks!(self, V, proof => gcd::inverse::<V>(proof, a, m, x, flags));
         assert!(done.is_some(), "the path has no division steps");

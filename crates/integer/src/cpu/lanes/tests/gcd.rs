@@ -14,7 +14,7 @@ use crate::cpu::{Operand, Rows};
 
 /// Returns the paths with division steps.
 fn paths_with_steps() -> impl Iterator<Item = Path> {
-    paths().filter(|path| path.has_masks())
+    paths().filter(|path| path.has_steps())
 }
 
 /// Returns a generator and prints its seed.
@@ -259,35 +259,40 @@ fn speed_of_gcds() {
 }
 
 fn print_speed() {
-    let paths: Vec<Path> = measured_paths().filter(|path| path.has_masks()).collect();
-    println!("ns a number, one after the other, then by {paths:?}: gcds, inverses");
+    let paths: Vec<Path> = measured_paths().filter(|path| path.has_steps()).collect();
+    println!("ns a number, one after the other, then by {paths:?}:");
+    println!("bits of a and b, gcd(a, b), 1/a mod b, 1/b mod a");
     let mut rng = ChaCha8Rng::seed_from_u64(9);
-    for bits in [32usize, 64, 128, 192, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768] {
-        let n = bits / 32;
-        let count = ((1usize << 18) / bits).clamp(64, 1024);
-        let mut draw = || -> Vec<u32> { (0..n * count).map(|_| rng.random()).collect() };
-        let (a, b) = (draw(), draw());
-        let mut m = b.clone();
-        for m in m.chunks_mut(n) {
-            m[0] |= 1;
+    for (of, by) in [(1, 1), (3, 2), (2, 1), (4, 1)] {
+        for bits in [32usize, 64, 128, 192, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768] {
+            let (n, m) = (bits / 32, (bits / 32 * by).div_ceil(of));
+            let count = ((1usize << 18) / bits).clamp(64, 1024);
+            let mut draw = |width: usize| {
+                let mut x: Vec<u32> = (0..width * count).map(|_| rng.random()).collect();
+                x.iter_mut().step_by(width).for_each(|limb| *limb |= 1);
+                x
+            };
+            let (a, b) = (draw(n), draw(m));
+            let (x, y) = (Operand::new(&a, n, false), Operand::new(&b, m, false));
+            let (mut out, mut flags) = (vec![0; n * count], vec![0; count]);
+            let mut row = format!("{bits:5} {:5}", 32 * m);
+            super::print_times(&paths, count, &mut row, &mut |path| {
+                let out = Rows::new(&mut out, n);
+                match path {
+                    None => gcd_one_by_one(x, y, count, out),
+                    Some(path) => path.gcd(x, y, count, out),
+                }
+            });
+            for (a, m) in [(x, y), (y, x)] {
+                super::print_times(&paths, count, &mut row, &mut |path| {
+                    let out = Rows::new(&mut out[..m.width() * count], m.width());
+                    match path {
+                        None => inverse_one_by_one(a, m, out, &mut flags),
+                        Some(path) => path.inverse(a, m, out, &mut flags),
+                    }
+                });
+            }
+            println!("{row}");
         }
-        let [x, y, m] = [&a, &b, &m].map(|x| Operand::new(x, n, false));
-        let (mut out, mut flags) = (vec![0; n * count], vec![0; count]);
-        let mut row = format!("{bits:5}");
-        super::print_times(&paths, count, &mut row, &mut |path| {
-            let out = Rows::new(&mut out, n);
-            match path {
-                None => gcd_one_by_one(x, y, count, out),
-                Some(path) => path.gcd(x, y, count, out),
-            }
-        });
-        super::print_times(&paths, count, &mut row, &mut |path| {
-            let out = Rows::new(&mut out, n);
-            match path {
-                None => inverse_one_by_one(x, m, out, &mut flags),
-                Some(path) => path.inverse(x, m, out, &mut flags),
-            }
-        });
-        println!("{row}");
     }
 }
