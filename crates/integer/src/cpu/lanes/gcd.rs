@@ -1,8 +1,12 @@
 //! Greatest common divisors and inverses of the numbers of a batch, one number per lane.
 //!
-//! A batch of 52 steps takes about as long for four groups as for two, so up to four groups are
-//! computed at the same time. They go on until g = 0 in all lanes; more steps do not change the
-//! results of lanes that have finished.
+//! For gcd(a, b), f and g are a and b without their common factors 2, in an order in which f is odd.
+//! For an inverse of a modulo m, f = m and g = a. All lanes compute steps until g = 0 in each of
+//! them. Further steps do not change f in lanes that have finished, and the cofactor of f only by
+//! multiples of m.
+//!
+//! The operations of a step depend on each other. So up to four groups are computed at the same
+//! time.
 
 use super::cofactors::{self, Cofactors};
 use super::masks::Masks;
