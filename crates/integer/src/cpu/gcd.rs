@@ -5,19 +5,30 @@ use warpint_natural::euclid::Euclid;
 use warpint_natural::limbs::{add_assign, compare, copy_to, sub_assign, trimmed};
 use warpint_natural::product::Products;
 
+#[cfg(target_arch = "x86_64")]
+use super::lanes::Path;
 use super::rows::{Rows, for_rows};
 use super::{Operand, load, rows_at_a_time, store};
 
 /// Computes g_i ← gcd(a_i, b_i), with as many limbs as the longer operand.
 pub(crate) fn gcd(a: Operand, b: Operand, count: usize, g: Rows) {
+    #[cfg(target_arch = "x86_64")]
+    if let Some(path) = Path::for_gcds(a.width(), b.width(), count) {
+        return path.gcd(a, b, count, g);
+    }
+    gcd_one_by_one(a, b, count, g);
+}
+
+/// Computes [`gcd`] with one number after the other on each core.
+pub(super) fn gcd_one_by_one(a: Operand, b: Operand, count: usize, g: Rows) {
     for_rows(
         count,
         at_a_time(a, b),
         [g],
         [],
-        || Space::new(a, b),
+        || OneByOne::new(a, b),
         |space, i, [g]| {
-            let Space { a: x, b: y, wide, euclid, .. } = space;
+            let OneByOne { a: x, b: y, wide, euclid, .. } = space;
             load(x, a.row(i));
             load(y, b.row(i));
             copy_to(wide, euclid.gcd(x, y));
@@ -39,7 +50,7 @@ pub(crate) fn gcd_ext(a: Operand, b: Operand, results: [Rows; 3], signs: [&mut [
         at_a_time(a, b),
         results,
         signs,
-        || Space::new(a, b),
+        || OneByOne::new(a, b),
         |space, i, [g, x, y]| space.gcd_ext(a.row(i), b.row(i), [g, x, y]),
     );
 }
@@ -47,7 +58,16 @@ pub(crate) fn gcd_ext(a: Operand, b: Operand, results: [Rows; 3], signs: [&mut [
 /// Computes x_i ← a_i^(−1) mod m_i, with as many limbs as m. Where no inverse exists, x_i is 0 and
 /// flags_i is 1.
 pub(crate) fn inverse(a: Operand, m: Operand, x: Rows, flags: &mut [u8]) {
-    let space = || Space::new(a, m);
+    #[cfg(target_arch = "x86_64")]
+    if let Some(path) = Path::for_inverses(a.width(), m.width(), flags.len()) {
+        return path.inverse(a, m, x, flags);
+    }
+    inverse_one_by_one(a, m, x, flags);
+}
+
+/// Computes [`inverse`] with one number after the other on each core.
+pub(super) fn inverse_one_by_one(a: Operand, m: Operand, x: Rows, flags: &mut [u8]) {
+    let space = || OneByOne::new(a, m);
     for_rows(flags.len(), at_a_time(a, m), [x], [flags], space, |space, i, [x]| {
         [space.inverse(a.row(i), m.row(i), x)]
     });
@@ -60,7 +80,7 @@ fn at_a_time(a: Operand, b: Operand) -> usize {
 }
 
 /// The temporary memory of one core: the numbers of one instance, in limbs of 64 bits.
-struct Space {
+pub(super) struct OneByOne {
     a: Vec<u64>,
     b: Vec<u64>,
     /// Memory for the greatest common divisor, as long as the longer operand.
@@ -74,9 +94,9 @@ struct Space {
     products: Products,
 }
 
-impl Space {
+impl OneByOne {
     /// Allocates memory for operands with as many limbs as a and b.
-    fn new(a: Operand, b: Operand) -> Self {
+    pub(super) fn new(a: Operand, b: Operand) -> Self {
         let (n, m) = (a.width().div_ceil(2), b.width().div_ceil(2));
         let zeros = |limbs| vec![0; limbs];
         Self {
@@ -137,7 +157,7 @@ impl Space {
 
     /// Computes out ← a^(−1) mod m and returns false. If no inverse exists, sets out to 0 and
     /// returns true.
-    fn inverse(&mut self, a: &[u32], m: &[u32], out: &mut [u32]) -> bool {
+    pub(super) fn inverse(&mut self, a: &[u32], m: &[u32], out: &mut [u32]) -> bool {
         let Self { a: whole_a, b: whole_m, quotient, remainder, euclid, divider, .. } = self;
         load(whole_a, a);
         load(whole_m, m);

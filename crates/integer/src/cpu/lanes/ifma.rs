@@ -8,6 +8,7 @@ use std::arch::x86_64::*;
 
 use warpint_arith::simd::Cpu;
 
+use super::masks::Masks;
 use super::vector::{Kernel, Lanes};
 
 const LANES: usize = 8;
@@ -173,5 +174,42 @@ unsafe impl Lanes for Ifma {
             half[i].0 = avx512!(_mm512_shuffle_i64x2::<0b10_00_10_00>(a, b));
             half[i + 2].0 = avx512!(_mm512_shuffle_i64x2::<0b11_01_11_01>(a, b));
         }
+    }
+}
+
+impl Masks for Ifma {
+    #[inline(always)]
+    fn sub(self, b: Self) -> Self {
+        Self(avx512!(_mm512_sub_epi64(self.0, b.0)))
+    }
+
+    #[inline(always)]
+    fn shr_signed(self, bits: u64) -> Self {
+        Self(avx512!(_mm512_srav_epi64(self.0, _mm512_set1_epi64(bits.cast_signed()))))
+    }
+
+    #[inline(always)]
+    fn mul(self, b: Self) -> Self {
+        Self(avx512!(_mm512_mullo_epi64(self.0, b.0)))
+    }
+
+    #[inline(always)]
+    fn meets(self, b: Self) -> u8 {
+        avx512!(_mm512_test_epi64_mask(self.0, b.0))
+    }
+
+    #[inline(always)]
+    fn negative(self) -> u8 {
+        avx512!(_mm512_movepi64_mask(self.0))
+    }
+
+    #[inline(always)]
+    fn zero(self) -> u8 {
+        avx512!(_mm512_testn_epi64_mask(self.0, self.0))
+    }
+
+    #[inline(always)]
+    fn select(self, mask: u8, b: Self) -> Self {
+        Self(avx512!(_mm512_mask_blend_epi64(mask, self.0, b.0)))
     }
 }

@@ -11,23 +11,35 @@
 //! | `fixed` | the same for some widths, each compiled on its own |
 //! | `montgomery` | powers modulo odd numbers, one group of lanes at a time |
 //! | `power` | powers of a batch's numbers |
+//! | `masks` | the interface of vectors whose lanes are treated differently |
+//! | `steps` | division steps on the lowest bits of two numbers |
+//! | `pair` | the numbers of division steps |
+//! | `cofactors` | their cofactors modulo odd numbers |
+//! | `twos` | common powers of two |
+//! | `gcd` | greatest common divisors and inverses of a batch's numbers |
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
+mod cofactors;
 mod columns;
 mod fixed;
+mod gcd;
 #[cfg(target_arch = "x86_64")]
 mod ifma;
+mod masks;
 #[cfg(test)]
 mod measure;
 mod montgomery;
+mod pair;
 #[cfg(test)]
 mod portable;
 mod power;
 mod product;
 mod rows;
+mod steps;
 #[cfg(test)]
 mod tests;
+mod twos;
 mod vector;
 
 use super::{Operand, Rows};
@@ -65,6 +77,31 @@ macro_rules! with_lanes {
             #[cfg(target_arch = "x86_64")]
             Path::Avx2 => {
                 type $v = avx2::Avx2;
+                $v::proof().map(|$proof| $body)
+            }
+            #[cfg(test)]
+            Path::Portable => {
+                type $v = portable::Portable<true>;
+                $v::proof().map(|$proof| $body)
+            }
+            #[cfg(test)]
+            Path::PortableSmall => {
+                type $v = portable::Portable<false>;
+                $v::proof().map(|$proof| $body)
+            }
+        }
+    }};
+}
+
+/// Does as `with_lanes` for the vectors that have [`masks::Masks`]. Returns `None` on other paths.
+macro_rules! with_masks {
+    ($path:expr, $v:ident, $proof:ident => $body:expr) => {{
+        match $path {
+            #[cfg(target_arch = "x86_64")]
+            Path::Avx2 => None,
+            #[cfg(target_arch = "x86_64")]
+            Path::Ifma => {
+                type $v = ifma::Ifma;
                 $v::proof().map(|$proof| $body)
             }
             #[cfg(test)]
@@ -159,5 +196,59 @@ impl Path {
     pub(super) fn pow_mod(self, operands: [Operand; 3], x: Rows, flags: &mut [u8]) {
         let done = with_lanes!(self, V, proof => power::pow_mod::<V>(proof, operands, x, flags));
         assert!(done.is_some(), "the processor lacks the path's instructions");
+    }
+    /// Returns the path that is faster than one greatest common divisor after the other for `count`
+    /// pairs of numbers of `a` and `b` limbs of 32 bits. Returns `None` if there is none. The limits
+    /// were measured by `cargo test --release -p warpint-integer --lib speed_of_gcds -- --ignored
+    /// --nocapture` on an AMD EPYC (Zen 4). If one number is much longer than the other, Lehmer's
+    /// method begins with a division, and the other steps depend on the shorter number only.
+    #[cfg(target_arch = "x86_64")]
+    pub(super) fn for_gcds(a: usize, b: usize, count: usize) -> Option<Self> {
+        let (short, long) = (a.min(b), a.max(b));
+        Self::with_steps(count).filter(|_| (3..=512).contains(&long) && long <= 2 * short)
+    }
+
+    /// Returns the path that is faster than one inverse after the other for `count` numbers of `a`
+    /// limbs of 32 bits modulo numbers of `m` limbs. Returns `None` if there is none. Measured as for
+    /// greatest common divisors.
+    #[cfg(target_arch = "x86_64")]
+    pub(super) fn for_inverses(a: usize, m: usize, count: usize) -> Option<Self> {
+        let (short, long) = (a.min(m), a.max(m));
+        let most = if 2 * long <= 3 * short { 256 } else { 128 };
+        Self::with_steps(count).filter(|_| long <= most && long <= 2 * short)
+    }
+
+    /// Returns the fastest path if it has division steps, and `count` instances fill three quarters
+    /// of the lanes of a vector.
+    #[cfg(target_arch = "x86_64")]
+    fn with_steps(count: usize) -> Option<Self> {
+        let path = Self::best()?;
+        let fewest = with_masks!(path, V, _proof => 3 * V::LANES / 4)?;
+        (count >= fewest).then_some(path)
+    }
+
+    /// Returns whether this path has division steps.
+    #[cfg(test)]
+    fn has_steps(self) -> bool {
+        with_masks!(self, V, _proof => ()).is_some()
+    }
+
+    /// Computes g_i ← gcd(a_i, b_i), with as many limbs as the longer operand.
+    ///
+    /// # Panics
+    /// Panics if the path has no division steps, or the processor lacks its instructions.
+    pub(super) fn gcd(self, a: Operand, b: Operand, count: usize, g: Rows) {
+        let done = with_masks!(self, V, proof => gcd::gcd::<V>(proof, a, b, count, g));
+        assert!(done.is_some(), "the path has no division steps");
+    }
+
+    /// Computes x_i ← a_i^(−1) mod m_i, with as many limbs as m. Where no inverse exists, x_i is 0
+    /// and flags_i is 1.
+    ///
+    /// # Panics
+    /// Panics if the path has no division steps, or the processor lacks its instructions.
+    pub(super) fn inverse(self, a: Operand, m: Operand, x: Rows, flags: &mut [u8]) {
+        let done = with_masks!(self, V, proof => gcd::inverse::<V>(proof, a, m, x, flags));
+        assert!(done.is_some(), "the path has no division steps");
     }
 }

@@ -3,6 +3,7 @@
 //! Operations are not inlined. Otherwise, algorithms with unrolled loops would take minutes to
 //! compile.
 
+use super::masks::Masks;
 use super::vector::{Kernel, Lanes, PAIR_ROWS};
 
 const LANES: usize = 8;
@@ -16,6 +17,11 @@ pub(super) struct Portable<const SPLIT: bool>([u64; LANES]);
 impl<const SPLIT: bool> Portable<SPLIT> {
     fn with(self, b: Self, f: impl Fn(u64, u64) -> u64) -> Self {
         Self(std::array::from_fn(|l| f(self.0[l], b.0[l])))
+    }
+
+    /// Returns the lanes whose words have the property f.
+    fn mask(self, f: impl Fn(u64) -> bool) -> u8 {
+        self.0.iter().enumerate().fold(0, |mask, (l, &a)| mask | u8::from(f(a)) << l)
     }
 }
 
@@ -124,5 +130,43 @@ unsafe impl<const SPLIT: bool> Lanes for Portable<SPLIT> {
         for (j, vector) in half.iter_mut().enumerate() {
             vector.0 = PAIR_ROWS.map(|row| words[LANES / 2 * row + j]);
         }
+    }
+}
+
+impl<const SPLIT: bool> Masks for Portable<SPLIT> {
+    #[inline(never)]
+    fn sub(self, b: Self) -> Self {
+        self.with(b, u64::wrapping_sub)
+    }
+
+    #[inline(never)]
+    fn shr_signed(self, bits: u64) -> Self {
+        Self(self.0.map(|a| (a.cast_signed() >> bits).cast_unsigned()))
+    }
+
+    #[inline(never)]
+    fn mul(self, b: Self) -> Self {
+        // In debug builds, a product that does not fit in a signed word panics.
+        self.with(b, |a, b| (a.cast_signed() * b.cast_signed()).cast_unsigned())
+    }
+
+    #[inline(never)]
+    fn meets(self, b: Self) -> u8 {
+        self.with(b, |a, b| a & b).mask(|a| a != 0)
+    }
+
+    #[inline(never)]
+    fn negative(self) -> u8 {
+        self.mask(|a| a.cast_signed() < 0)
+    }
+
+    #[inline(never)]
+    fn zero(self) -> u8 {
+        self.mask(|a| a == 0)
+    }
+
+    #[inline(never)]
+    fn select(self, mask: u8, b: Self) -> Self {
+        Self(std::array::from_fn(|l| if mask >> l & 1 == 1 { b.0[l] } else { self.0[l] }))
     }
 }

@@ -1,5 +1,7 @@
 //! Compares every path that this machine has with slow operations on limbs.
 
+mod gcd;
+
 use std::sync::atomic::Ordering;
 
 use rand::{RngExt, SeedableRng};
@@ -353,23 +355,7 @@ fn print_speed() {
         let mut out = vec![0; 2 * n * count];
         let mut row = format!("{bits:5}");
         let mut print = |count: usize, work: &mut dyn FnMut(Option<Path>)| {
-            // The methods take turns.
-            let methods: Vec<_> =
-                [None].into_iter().chain(paths.iter().map(|&p| Some(p))).collect();
-            let mut times = vec![vec![]; methods.len()];
-            let begin = std::time::Instant::now();
-            while times[0].len() < 3 || begin.elapsed().as_millis() < 300 {
-                for (times, &method) in times.iter_mut().zip(&methods) {
-                    let start = std::time::Instant::now();
-                    work(method);
-                    times.push(start.elapsed().as_secs_f64() * 1e9 / count as f64);
-                }
-            }
-            for mut times in times {
-                times.sort_by(f64::total_cmp);
-                row += &format!(" {:10.1}", times[times.len() / 2]);
-            }
-            row += "  ";
+            print_times(&paths, count, &mut row, work);
         };
         print(count, &mut |path| match path {
             None => multiply_one_by_one(Part::Full, x, y, &mut out),
@@ -396,4 +382,24 @@ fn print_speed() {
         });
         println!("{row}");
     }
+}
+
+/// Appends to `row` the median times in ns that `work` takes per number, for `count` numbers one
+/// after the other and by `paths`. The methods take turns.
+fn print_times(paths: &[Path], count: usize, row: &mut String, work: &mut dyn FnMut(Option<Path>)) {
+    let methods: Vec<_> = [None].into_iter().chain(paths.iter().map(|&p| Some(p))).collect();
+    let mut times = vec![vec![]; methods.len()];
+    let begin = std::time::Instant::now();
+    while times[0].len() < 3 || begin.elapsed().as_millis() < 300 {
+        for (times, &method) in times.iter_mut().zip(&methods) {
+            let start = std::time::Instant::now();
+            work(method);
+            times.push(start.elapsed().as_secs_f64() * 1e9 / count as f64);
+        }
+    }
+    for mut times in times {
+        times.sort_by(f64::total_cmp);
+        *row += &format!(" {:10.1}", times[times.len() / 2]);
+    }
+    *row += "  ";
 }
