@@ -10,8 +10,9 @@
 //!
 //! | module | |
 //! |---|---|
-//! | `engine` | the registers and the order of the steps |
-//! | `transform` | from weighted digits to the digits of a product |
+//! | `engine` | the registers, products by two squarings, and the order of the steps |
+//! | `digits` | from packed residues to digits and back |
+//! | `transform` | from the digits of a residue to the digits of its square |
 //! | `carry` | rounding, round-off, carries |
 //! | `weights`, `lengths`, `margin` | the weights a_j; the lengths N; the longest words |
 //! | [`measured`] | the measured accuracy of the kernels on a GPU |
@@ -21,6 +22,7 @@
 //! The other FFTs are those of `rustfft`, which selects vector instructions at run time.
 
 mod carry;
+mod digits;
 pub(super) mod engine;
 pub mod floor;
 mod lengths;
