@@ -433,3 +433,43 @@ fn pace() {
         );
     }
 }
+
+/// Prints the times of calls of the engine: a squaring inside a long call, calls of 1 and 12
+/// squarings, and a product of two registers. `EXPONENTS` may name pairs of exponents and lengths,
+/// and `THREADS` the number of threads.
+#[test]
+#[ignore = "half a minute of measuring; run it with --release and --nocapture"]
+fn calls() {
+    use std::time::{Duration, Instant};
+    let pairs = std::env::var("EXPONENTS")
+        .unwrap_or("216091:10752 6972593:393216 82589933:4718592".into());
+    let threads = std::env::var("THREADS").map_or(2, |n| n.parse().unwrap());
+    println!("| exponent | words | µs, squaring | µs, call of 1 | µs, call of 12 | µs, product |");
+    for pair in pairs.split(' ') {
+        let (p, length) = pair.split_once(':').unwrap();
+        let (p, length): (u32, usize) = (p.parse().unwrap(), length.parse().unwrap());
+        let mut engine = Fp64.build(p, length, options(threads)).unwrap();
+        let mut rng = ChaCha8Rng::seed_from_u64(7);
+        for reg in 0..3 {
+            engine.write(reg, &random(p, &mut rng), Shift::ZERO).unwrap();
+        }
+        let long = (400_000_000 / length as u64).clamp(60, 20_000);
+        let mut least = [Duration::MAX; 4];
+        let begin = Instant::now();
+        while begin.elapsed() < Duration::from_secs(8) {
+            for (least, n) in least.iter_mut().zip([long, 1, 12]) {
+                let lap = Instant::now();
+                engine.square(0, n, Step::Square, Shift::ZERO).unwrap();
+                *least = lap.elapsed().min(*least);
+            }
+            for _ in 0..4 {
+                let lap = Instant::now();
+                engine.mul(1, 1, 2).unwrap();
+                least[3] = lap.elapsed().min(least[3]);
+            }
+        }
+        let [squarings, one, twelve, product] = least.map(|t| t.as_secs_f64() * 1e6);
+        let each = squarings / long as f64;
+        println!("| {p} | {length} | {each:.1} | {one:.1} | {twelve:.1} | {product:.1} |");
+    }
+}
