@@ -102,11 +102,11 @@ impl<'a> Driver<'a> {
         loop {
             match self.drive_engine(sequence, &mut good) {
                 Err(TestError::Engine(EngineError::RoundOff { measured, .. })) => {
-                    self.recall(sequence, &mut good)?;
+                    self.recall(sequence, &mut good);
                     self.lengthen(measured, &mut good)?;
                 }
                 Err(TestError::Engine(EngineError::Device(error))) => {
-                    self.recall(sequence, &mut good)?;
+                    self.recall(sequence, &mut good);
                     self.after_device_failure(sequence, error, &good)?;
                 }
                 other => return other,

@@ -28,17 +28,14 @@ impl Driver<'_> {
         }
     }
 
-    /// Replaces `good` by the newest valid checkpoint if that is of a later iteration.
-    pub(super) fn recall(
-        &mut self,
-        sequence: &dyn Sequence,
-        good: &mut State,
-    ) -> Result<(), TestError> {
+    /// Replaces `good` by the newest valid checkpoint if that is of a later iteration. If there is
+    /// none, or it cannot be read, `good` stays, and the test loses the work since then.
+    pub(super) fn recall(&mut self, sequence: &dyn Sequence, good: &mut State) {
         let is_later = self.on_disk.as_ref().is_some_and(|(newest, _)| *newest > good.iteration);
         if good.gerbicz.is_some()
             && is_later
             && let Some(store) = self.store.as_deref_mut()
-            && let Some((state, path)) = store.load_newest()?
+            && let Ok(Some((state, path))) = store.load_newest()
             && state.iteration > good.iteration
             && !sequence.impossible(state.iteration, &state.residue)
         {
@@ -46,7 +43,6 @@ impl Driver<'_> {
             *good = state;
         }
         self.tell_notices();
-        Ok(())
     }
 
     /// Changes the plan to the next longer transform after a round-off error. The test then
