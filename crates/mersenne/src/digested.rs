@@ -46,6 +46,21 @@ impl DigestedResidue {
     }
 }
 
+/// The SHA-256 of a residue and its low 64 bits. Two residues are compared through their
+/// fingerprints if they should not be in memory at the same time. Different residues have different
+/// fingerprints, except with negligible probability.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Fingerprint {
+    digest: [u8; 32],
+    pub(crate) res64: u64,
+}
+
+impl Fingerprint {
+    pub(crate) fn of(x: &Residue) -> Self {
+        Self { digest: digest(x), res64: x.res64() }
+    }
+}
+
 fn digest(x: &Residue) -> [u8; 32] {
     // The number of limbs hashed at a time. One limb at a time takes twice as long.
     const LIMBS: usize = 512;

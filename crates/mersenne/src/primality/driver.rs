@@ -102,9 +102,11 @@ impl<'a> Driver<'a> {
         loop {
             match self.drive_engine(sequence, &mut good) {
                 Err(TestError::Engine(EngineError::RoundOff { measured, .. })) => {
+                    self.recall(sequence, &mut good)?;
                     self.lengthen(measured, &mut good)?;
                 }
                 Err(TestError::Engine(EngineError::Device(error))) => {
+                    self.recall(sequence, &mut good)?;
                     self.after_device_failure(sequence, error, &good)?;
                 }
                 other => return other,
@@ -123,8 +125,14 @@ impl<'a> Driver<'a> {
         let mut built = self.plan.build(sequence.registers())?;
         let engine = built.as_mut();
         sequence.load(engine, good)?;
+        self.let_go(sequence, good);
         self.pace.skip();
         loop {
+            if self.plan.is_on_cpu() {
+                // Nothing is gained by writing later, and the states take memory.
+                self.write_pending()?;
+                self.let_go(sequence, good);
+            }
             let before = sequence.iteration();
             let advanced = sequence.advance(engine, self.pace.stride());
             // The device computes asynchronously, which leaves time for writing.

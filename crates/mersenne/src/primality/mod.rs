@@ -15,6 +15,8 @@ mod kind;
 mod ll;
 mod memory;
 mod pace;
+#[cfg(all(test, target_os = "linux"))]
+mod peak;
 mod prp;
 mod recovery;
 pub mod registers;

@@ -18,7 +18,7 @@
 //!
 //! Let T be the last iteration of the run. The run continues past T to the end E of the block, so
 //! that a check covers T. Then two more conditions must hold. First, x_T as read must be the square
-//! of x_(T−1), which a register still holds. Second, x_T squared E − T times must be x_E. The
+//! of x_(T−1), which the host holds. Second, x_T squared E − T times must be x_E. The
 //! second condition alone would accept −x_T.
 //!
 //! Two kinds of residues are first read to the host and then written back into the registers that
@@ -26,6 +26,15 @@
 //! the check also detects an error in reading. The next check starts from the verified residue as
 //! written back, so it also detects a change of the sequence's own register in the meantime.
 //! Residues for a proof are only read, because the proof is verified when it is built.
+//!
+//! A residue of a large exponent takes much memory, so few of them are held at a time. Between
+//! checks these are x_k and D in registers of the engine, and x_v on the host. x_v is written to a
+//! register only for the product at the end of a check. Its digest is verified first, so the check
+//! starts from the residue to which the test would go back. x_k is read, and multiplied by D, after
+//! the B squarings of the check; a change of its register during the check is found like any other.
+//! The two sides of the equation are compared by their fingerprints (SHA-256). At the end of the
+//! run, x_(T−1) is held on the host, and of x_T and x_E only the fingerprints. x_T is computed from
+//! x_(T−1) again, and must have the same fingerprint.
 
 use std::time::Duration;
 
@@ -33,6 +42,7 @@ use super::TestKind;
 use super::registers::{COUNT, D, LAST, NEXT, POWER, READ, V, X};
 use super::sequence::{Advance, Sequence};
 use crate::checkpoint::{Confirmation, GerbiczState, State};
+use crate::digested::Fingerprint;
 use crate::{DigestedResidue, Engine, EngineError, ErrorCounts, Residue, Shift, Step, Verdict};
 
 /// The assumed cost of a product, as a number of squarings, on all machines. It includes the cost
@@ -63,27 +73,39 @@ pub(super) struct Prp {
     first_shift: Shift,
     block: u64,
     verified: (u64, DigestedResidue),
-    /// The shift of the verified residue x_v in register V.
-    verified_shift: Shift,
     product_iteration: u64,
     /// The shift of the product in register D. It is the sum of the shifts of the factors, mod p.
     product_shift: Shift,
-    /// The residue x_(target−1), once the sequence has reached it. From then on, register LAST also
-    /// holds it.
+    /// The residue x_(target−1), once the sequence has reached it.
     before_last: Option<Residue>,
-    /// The residue x_target, once the sequence has reached it.
-    last: Option<Residue>,
+    /// x_target, once the sequence has reached it.
+    last: Option<Last>,
     check: Option<Check>,
 }
 
+/// The residue x_target.
+#[derive(Debug, Clone)]
+struct Last {
+    fingerprint: Fingerprint,
+    /// The residue itself. `None` if the sequence has it from x_(target−1), from which it can be
+    /// computed again.
+    residue: Option<Residue>,
+}
+
 /// A check under way at the end of a block.
-struct Check {
-    /// The number of squarings of the check that are done. First come the B squarings of the
-    /// product in register D, where B is the block length. At the end of the run, the squarings
-    /// from x_T to the end of its block follow, where T is the last iteration.
-    done: u64,
-    /// The residue at the end of the block, which the check is to confirm.
-    residue: DigestedResidue,
+enum Check {
+    /// At the end of the run: the squarings of register LAST from x_target to the end of its block.
+    Tail {
+        /// The number of squarings that are done.
+        done: u64,
+        /// The residue at the end of the block, to which they must lead.
+        reached: Fingerprint,
+    },
+    /// The squarings of the product, in register POWER.
+    Power {
+        /// The number of squarings that are done.
+        done: u64,
+    },
 }
 
 /// Returns the block length B for a stretch that starts `left` squarings before the last iteration
@@ -115,7 +137,6 @@ impl Prp {
             first_shift: Shift::ZERO,
             block: block_for(target),
             verified: (0, DigestedResidue::new(start.clone())),
-            verified_shift: Shift::ZERO,
             product_iteration: 0,
             product_shift: Shift::ZERO,
             before_last: None,
@@ -175,20 +196,19 @@ impl Prp {
     }
 
     /// Makes the present residue the verified residue. Register READ must hold the present residue.
-    /// Copies it to register V and to register D, where a new product starts. Chooses the block
-    /// length for the remaining squarings.
+    /// Moves it to register D, where a new product starts. Chooses the block length for the
+    /// remaining squarings.
     fn take_verified(
         &mut self,
         engine: &mut dyn Engine,
         verified: DigestedResidue,
     ) -> Result<(), EngineError> {
         // Register X keeps its content. If that is no longer x_k, the next check will fail.
-        engine.copy(V, READ)?;
-        engine.copy(D, V)?;
+        engine.copy(D, READ)?;
+        clear(engine, READ)?;
         self.verified = (self.iteration, verified);
-        self.verified_shift = self.shift_at(self.iteration);
         self.product_iteration = self.iteration;
-        self.product_shift = self.verified_shift;
+        self.product_shift = self.shift_at(self.iteration);
         self.block = block_for(self.target.saturating_sub(self.iteration));
         Ok(())
     }
@@ -205,11 +225,20 @@ impl Prp {
             self.product_iteration = self.iteration;
             return Ok(());
         }
-        let residue = DigestedResidue::new(engine.read(X, shift)?);
-        engine.write(READ, residue.residue(), shift)?;
-        engine.mul(NEXT, D, READ)?;
-        engine.copy(POWER, D)?;
-        self.check = Some(Check { done: 0, residue });
+        self.check = Some(if self.iteration >= self.target {
+            // A state to be saved has x_(T−1) or x_T and the product in register D. So register X
+            // is not needed any more.
+            let residue = engine.read(X, shift)?;
+            clear(engine, X)?;
+            let reached = Fingerprint::of(&residue);
+            engine.write(READ, &residue, shift)?;
+            drop(residue);
+            engine.mul(NEXT, D, READ)?;
+            clear(engine, READ)?;
+            Check::Tail { done: 0, reached }
+        } else {
+            Check::Power { done: 0 }
+        });
         Ok(())
     }
 
@@ -218,70 +247,145 @@ impl Prp {
     fn go_on_checking(
         &mut self,
         engine: &mut dyn Engine,
-        mut check: Check,
+        check: Check,
         most: u64,
     ) -> Result<Advance, EngineError> {
-        // First D_(t−1)^(2^B), then, at the end of the run, x_T^(2^(E−T)).
-        let tail = self.iteration.saturating_sub(self.target);
-        let (register, begun, squarings) = if check.done < self.block {
-            (POWER, self.product_shift.after_squarings(check.done, self.p), self.block - check.done)
-        } else {
-            (LAST, Shift::ZERO, self.block + tail - check.done)
-        };
-        let n = most.min(squarings);
-        engine.square(register, n, Step::Square, begun)?;
-        check.done += n;
-        if n < squarings {
-            self.check = Some(check);
-            return Ok(Advance::Going);
-        }
-        let reached = check.residue.residue().clone();
-        let iteration = self.iteration;
-        let failed = |a: &Residue, b: &Residue| {
-            let res64 = [reached.res64(), a.res64(), b.res64()];
-            Ok(Advance::CheckFailed { iteration, res64 })
-        };
-        if register == POWER {
-            let shift = self.product_shift.after_squarings(self.block, self.p);
-            let shift = shift.of_product(self.verified_shift, self.p);
-            engine.mul(POWER, POWER, V)?;
-            let power = engine.read(POWER, shift)?;
-            let shift = self.product_shift.of_product(self.shift_at(self.iteration), self.p);
-            let next = engine.read(NEXT, shift)?;
-            // 0 satisfies every such equation, but no power of 3 is 0 mod M_p.
-            if power != next || next.is(0) {
-                return failed(&power, &next);
-            }
-            let Some(last) = &self.last else {
-                self.take_verified(engine, check.residue)?;
-                return Ok(Advance::Verified);
-            };
-            if self.before_last.is_some() {
-                engine.square(LAST, 1, Step::Square, self.shift_at(self.target - 1))?;
-            }
-            let again = engine.read(LAST, self.shift_at(self.target))?;
-            if again != *last {
-                return failed(&again, last);
-            }
-            engine.write(LAST, last, Shift::ZERO)?;
-            if tail > 0 {
-                self.check = Some(check);
-                return Ok(Advance::Going);
-            }
-        }
-        let raised = engine.read(LAST, Shift::ZERO)?;
-        match self.last.clone() {
-            Some(last) if raised == reached => {
-                self.iteration = self.target;
-                self.before_last = None;
-                engine.write(READ, &last, self.shift_at(self.target))?;
-                engine.copy(X, READ)?;
-                self.take_verified(engine, DigestedResidue::new(last.clone()))?;
-                Ok(Advance::Finished(last))
-            }
-            _ => failed(&raised, &reached),
+        match check {
+            Check::Tail { done, reached } => self.check_tail(engine, done, reached, most),
+            Check::Power { done } => self.check_power(engine, done, most),
         }
     }
+
+    /// Writes x_target without shift to register LAST. Returns x_target, or `None` if it is not the
+    /// square of x_(target−1).
+    fn write_last(&self, engine: &mut dyn Engine) -> Result<Option<Residue>, EngineError> {
+        let last = self.last.as_ref();
+        let residue = match (&self.before_last, last.and_then(|last| last.residue.as_ref())) {
+            (Some(before), _) => {
+                engine.write(LAST, before, Shift::ZERO)?;
+                engine.square(LAST, 1, Step::Square, Shift::ZERO)?;
+                engine.read(LAST, Shift::ZERO)?
+            }
+            (None, Some(last)) => {
+                engine.write(LAST, last, Shift::ZERO)?;
+                last.clone()
+            }
+            (None, None) => return Ok(None),
+        };
+        let right = last.map(|last| last.fingerprint) == Some(Fingerprint::of(&residue));
+        Ok(right.then_some(residue))
+    }
+
+    /// Squares x_T until the end of its block, where T is the target.
+    fn check_tail(
+        &mut self,
+        engine: &mut dyn Engine,
+        done: u64,
+        reached: Fingerprint,
+        most: u64,
+    ) -> Result<Advance, EngineError> {
+        if done == 0 && self.write_last(engine)?.is_none() {
+            return Ok(self.failed(reached.res64, self.last_res64(), 0));
+        }
+        let squarings = self.iteration - self.target;
+        let n = most.min(squarings - done);
+        engine.square(LAST, n, Step::Square, Shift::ZERO)?;
+        if done + n < squarings {
+            self.check = Some(Check::Tail { done: done + n, reached });
+            return Ok(Advance::Going);
+        }
+        let raised = Fingerprint::of(&engine.read(LAST, Shift::ZERO)?);
+        clear(engine, LAST)?;
+        if raised != reached {
+            return Ok(self.failed(reached.res64, raised.res64, self.last_res64()));
+        }
+        self.check = Some(Check::Power { done: 0 });
+        Ok(Advance::Going)
+    }
+
+    /// Raises the product to the power 2^B, and compares both sides of the equation.
+    fn check_power(
+        &mut self,
+        engine: &mut dyn Engine,
+        done: u64,
+        most: u64,
+    ) -> Result<Advance, EngineError> {
+        if done == 0 {
+            engine.copy(POWER, D)?;
+        }
+        let n = most.min(self.block - done);
+        let begun = self.product_shift.after_squarings(done, self.p);
+        engine.square(POWER, n, Step::Square, begun)?;
+        if done + n < self.block {
+            self.check = Some(Check::Power { done: done + n });
+            return Ok(Advance::Going);
+        }
+        let at_end = self.last.is_some();
+        if at_end {
+            // No state is saved from here on.
+            clear(engine, D)?;
+        }
+        if !self.verified.1.is_intact() {
+            return Ok(self.failed(0, self.verified.1.residue().res64(), 0));
+        }
+        engine.write(V, self.verified.1.residue(), Shift::ZERO)?;
+        engine.mul(POWER, POWER, V)?;
+        clear(engine, V)?;
+        let shift = self.product_shift.after_squarings(self.block, self.p);
+        let power = Fingerprint::of(&engine.read(POWER, shift)?);
+        clear(engine, POWER)?;
+        let shift = self.shift_at(self.iteration);
+        let next_shift = self.product_shift.of_product(shift, self.p);
+        let (side, residue) = if at_end {
+            (NEXT, None)
+        } else {
+            let residue = DigestedResidue::new(engine.read(X, shift)?);
+            engine.write(READ, residue.residue(), shift)?;
+            // The product itself is no longer needed: a new one begins, or the test goes back.
+            engine.mul(D, D, READ)?;
+            (D, Some(residue))
+        };
+        let next = engine.read(side, next_shift)?;
+        let is_zero = next.is(0);
+        let next = Fingerprint::of(&next);
+        let reached = residue.as_ref().map_or(self.last_res64(), |x| x.residue().res64());
+        // 0 satisfies every such equation, but no power of 3 is 0 mod M_p.
+        if power != next || is_zero {
+            return Ok(self.failed(reached, power.res64, next.res64));
+        }
+        if let Some(residue) = residue {
+            self.take_verified(engine, residue)?;
+            return Ok(Advance::Verified);
+        }
+        clear(engine, NEXT)?;
+        let Some(last) = self.write_last(engine)? else {
+            return Ok(self.failed(reached, power.res64, next.res64));
+        };
+        clear(engine, LAST)?;
+        self.iteration = self.target;
+        self.before_last = None;
+        self.last = Some(Last { fingerprint: Fingerprint::of(&last), residue: Some(last.clone()) });
+        engine.write(READ, &last, self.shift_at(self.target))?;
+        engine.copy(X, READ)?;
+        self.take_verified(engine, DigestedResidue::new(last.clone()))?;
+        Ok(Advance::Finished(last))
+    }
+
+    /// Returns the low 64 bits of x_target; 0 if the sequence has not reached it.
+    fn last_res64(&self) -> u64 {
+        self.last.as_ref().map_or(0, |last| last.fingerprint.res64)
+    }
+
+    /// Returns the result of a check that failed. The arguments are the low 64 bits of the checked
+    /// residue, and of the residues that differ.
+    fn failed(&self, reached: u64, a: u64, b: u64) -> Advance {
+        Advance::CheckFailed { iteration: self.iteration, res64: [reached, a, b] }
+    }
+}
+
+/// Sets a register to 0. Engines on the CPU then release its memory.
+fn clear(engine: &mut dyn Engine, register: usize) -> Result<(), EngineError> {
+    engine.set(register, 0, Shift::ZERO)
 }
 
 #[cfg(test)]
@@ -291,9 +395,10 @@ impl Prp {
         self.last.is_some()
     }
 
-    /// Replaces the host's copy of x_target by `instead`. Changes no register.
-    pub(super) fn forget_last(&mut self, instead: Residue) {
-        self.last = Some(instead);
+    /// Replaces the host's copies of x_(target−1) and x_target. Changes no register.
+    pub(super) fn forget_last(&mut self, before: Residue, instead: &Residue) {
+        self.before_last = Some(before);
+        self.last = Some(Last { fingerprint: Fingerprint::of(instead), residue: None });
     }
 }
 
@@ -325,20 +430,18 @@ impl Sequence for Prp {
         self.iteration = state.iteration;
         self.first_shift = Shift::new(state.shift, self.p);
         self.check = None;
-        self.verified_shift = Shift::ZERO;
         self.product_shift = Shift::ZERO;
         self.before_last = None;
         self.last = None;
         if state.iteration == self.target {
-            self.last = Some(state.residue.clone());
-            engine.write(LAST, &state.residue, self.shift_at(self.target))?;
+            let fingerprint = Fingerprint::of(&state.residue);
+            self.last = Some(Last { fingerprint, residue: Some(state.residue.clone()) });
         }
         engine.write(X, &state.residue, self.shift_at(state.iteration))?;
         if let Some(g) = &state.gerbicz {
             self.block = u64::from(g.block);
             self.verified = (g.verified_iteration, g.verified.clone());
             self.product_iteration = g.product_iteration;
-            engine.write(V, g.verified.residue(), Shift::ZERO)?;
             engine.write(D, &g.product, Shift::ZERO)?;
             // At the start of a stretch the block length may change.
             if g.verified_iteration == state.iteration {
@@ -356,7 +459,6 @@ impl Sequence for Prp {
         // Continues over the ends of blocks, so that a device need not wait at each.
         while left > 0 && self.check.is_none() {
             if self.iteration + 1 == self.target && self.before_last.is_none() {
-                engine.copy(LAST, X)?;
                 self.before_last = Some(engine.read(X, self.shift_at(self.iteration))?);
             }
             let block_end = self.product_iteration + self.block;
@@ -373,18 +475,22 @@ impl Sequence for Prp {
             engine.square(X, n, Step::Square, self.shift_at(self.iteration))?;
             self.iteration += n;
             left = left.saturating_sub(n);
-            if self.iteration == self.target {
+            let is_wanted = wanted == Some(self.iteration);
+            let mut here = None;
+            // A state at the target that was loaded has `last` already.
+            if self.iteration == self.target && self.last.is_none() {
                 let shift = self.shift_at(self.iteration);
                 let last = engine.read(X, shift)?;
                 engine.write(X, &last, shift)?;
-                self.last = Some(last);
+                self.last = Some(Last { fingerprint: Fingerprint::of(&last), residue: None });
+                here = is_wanted.then_some(last);
             }
             if self.iteration == block_end {
                 self.end_block(engine)?;
             }
-            if wanted == Some(self.iteration) {
-                let x = match &self.last {
-                    Some(last) => last.clone(),
+            if is_wanted {
+                let x = match here {
+                    Some(last) => last,
                     None => engine.read(X, self.shift_at(self.iteration))?,
                 };
                 return Ok(Advance::Reached(x));
@@ -406,11 +512,12 @@ impl Sequence for Prp {
         } else {
             engine.read(D, self.product_shift)?
         };
-        let (iteration, residue) = match (&self.before_last, &self.last) {
+        let last = self.last.as_ref().map(|last| last.residue.as_ref());
+        let (iteration, residue) = match (&self.before_last, last) {
             // From the state at T − 1 a later sitting can check x_T as this one would have.
             (Some(before), Some(_)) => (self.target - 1, before.clone()),
-            (None, Some(last)) => (self.target, last.clone()),
-            (_, None) => (self.iteration, engine.read(X, self.shift_at(self.iteration))?),
+            (None, Some(Some(last))) => (self.target, last.clone()),
+            (_, _) => (self.iteration, engine.read(X, self.shift_at(self.iteration))?),
         };
         Ok(self.state(iteration, residue, product))
     }
@@ -468,11 +575,11 @@ mod tests {
         }
         // −x has the same square as the right residue x.
         let zero = Residue::from_u64(p, 0);
-        let right = prp.last.take().unwrap();
+        let right = engine.read(X, Shift::ZERO).unwrap();
         let wrong = limbs::sub_mod(zero.limbs(), right.limbs(), p);
         let wrong = Residue::from_limbs(p, &wrong);
         engine.write(X, &wrong, Shift::ZERO).unwrap();
-        prp.last = Some(wrong);
+        prp.last = Some(Last { fingerprint: Fingerprint::of(&wrong), residue: None });
         let end = loop {
             match prp.advance(engine.as_mut(), 5).unwrap() {
                 Advance::Going => {}

@@ -14,6 +14,52 @@ use crate::{Check, DigestedResidue, Event};
 const FAILURES_ALLOWED: usize = 2;
 
 impl Driver<'_> {
+    /// Replaces `good`, the last good state, by the last verified state of the sequence, if `good` is
+    /// on disk and the engine is on the CPU. This releases the memory of two residues.
+    /// [`Driver::recall`] reads the state again.
+    pub(super) fn let_go(&self, sequence: &dyn Sequence, good: &mut State) {
+        let is_on_disk = self.on_disk.as_ref().is_some_and(|(newest, _)| *newest == good.iteration);
+        if self.plan.is_on_cpu()
+            && is_on_disk
+            && good.gerbicz.is_some()
+            && let Some(verified) = sequence.verified()
+        {
+            *good = self.stamped(verified);
+        }
+    }
+
+    /// Replaces `good` by the newest valid checkpoint of this run if that is of a later iteration. If
+    /// there is none, `good` stays, and the test loses the work since then.
+    ///
+    /// # Errors
+    /// Returns an error if a checkpoint cannot be read, because continuing from an older one would
+    /// lose work.
+    pub(super) fn recall(
+        &mut self,
+        sequence: &dyn Sequence,
+        good: &mut State,
+    ) -> Result<(), TestError> {
+        let newest = self.on_disk.as_ref().map_or(0, |(newest, _)| *newest);
+        if good.gerbicz.is_none() || newest <= good.iteration {
+            return Ok(());
+        }
+        let Some(store) = self.store.as_deref_mut() else { return Ok(()) };
+        let found = store.load_newest_before(newest + 1, false);
+        self.tell_notices();
+        match found? {
+            Some((state, path))
+                if state.iteration > good.iteration
+                    && !sequence.impossible(state.iteration, &state.residue) =>
+            {
+                self.on_disk = Some((state.iteration, path));
+                *good = state;
+            }
+            // The next state is saved as if nothing later had been on disk.
+            _ => self.forget_on_disk(|newest| newest > good.iteration),
+        }
+        Ok(())
+    }
+
     /// Changes the plan to the next longer transform after a round-off error. The test then
     /// continues from `good`, the last good state. Saves this state with the new length. `measured`
     /// is the round-off.

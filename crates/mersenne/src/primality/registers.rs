@@ -1,24 +1,27 @@
 //! The registers of a PRP test or a certification. A Lucas–Lehmer test uses only [`X`].
+//!
+//! A register that is not in use is set to 0. Engines on the CPU then release its memory.
 
 /// The register that holds x_k, the present term of the sequence.
 pub const X: usize = 0;
 /// The register that holds the Gerbicz–Li product D = x_v·x_(v+B)·x_(v+2B)· … up to the end of the
 /// last whole block. Here v is the last verified iteration, and B the number of squarings of a
-/// block.
+/// block. At the end of a check, it holds the product of D and the term at the end of the block.
 pub const D: usize = 1;
-/// The register that holds x_v, the term of the sequence at the last verified iteration v.
+/// The register that holds, for one product at the end of a check, x_v, the term of the sequence at
+/// the last verified iteration v.
 pub const V: usize = 2;
-/// The register that holds, during a check, the product in [`D`] times the term at the end of the
-/// block.
+/// The register that holds, during the check at the end of the run, the product in [`D`] times the
+/// term at the end of the block.
 pub const NEXT: usize = 3;
 /// The register in which a check raises the product in [`D`] to the power 2^B. This takes B
 /// squarings, where B is the number of squarings of a block.
 pub const POWER: usize = 4;
-/// The register that holds x_(T−1), the term before the last term x_T of the run. The last check
-/// squares it to x_T.
+/// The register in which the check at the end of the run squares x_(T−1) to x_T, the last term of
+/// the run, and x_T to the term at the end of the block.
 pub const LAST: usize = 5;
-/// The register that holds, during a check, the present term x_k as written back from the host's
-/// copy.
+/// The register that holds, for the products of a check, the present term x_k as written back from
+/// the host's copy.
 pub const READ: usize = 6;
 
 /// The number of registers of a PRP test or a certification.

@@ -6,7 +6,7 @@ use super::hash::Exponents;
 use super::points::Points;
 use super::residues::{ResidueFileError, ResidueFolder};
 use super::verify::{check, products};
-use super::watch::{Halt, PER_POWER, Watch, lengthening, or_stopped};
+use super::watch::{Halt, ODD_POWERS, PER_POWER, Watch, lengthening, or_stopped};
 use super::{Proof, ProofError};
 use crate::{Plan, Residue, Shift, StopToken};
 
@@ -30,8 +30,8 @@ use crate::{Plan, Residue, Shift, StopToken};
 /// [`build_largest`] tries a lower power); [`ProofError::Wrong`] if the proof is wrong twice;
 /// [`ProofError::Unreliable`] if two verifications compute different numbers.
 ///
-/// The cost is 95·(2^power − power − 1) products, one read of each residue, and the cost of
-/// [`verify`](super::verify). Building uses power + 1 registers, and the verification uses four.
+/// The cost is 83·(2^power − power − 1) products, one read of each residue, and the cost of
+/// [`verify`](super::verify). Building uses power + 4 registers, and the verification uses seven.
 pub fn build(
     mut plan: Plan,
     power: u32,
@@ -126,8 +126,9 @@ fn middles(
     let mut exponents = Exponents::new(last);
     let mut levels = Levels { middles: vec![], h: vec![] };
     lengthening(plan, |plan| {
-        // One register for each level of the tree, and one for a power in progress.
-        let mut engine = plan.build(power + 1)?;
+        // One register for each level of the tree, one for a power in progress, and those for odd
+        // powers.
+        let mut engine = plan.build(power + 1 + ODD_POWERS)?;
         while levels.middles.len() < power {
             let done = watch.done();
             let middle = levels.next(engine.as_mut(), points, folder, watch);
@@ -171,7 +172,7 @@ impl Levels {
             let Some(k) = points.get(span * (2 * i + 1) - 1) else { continue };
             engine.write(top, &folder.load(k)?, Shift::ZERO)?;
             for h in self.h.iter().rev().take(i.trailing_ones() as usize) {
-                watch.raise(engine, spare, top - 1, &[*h])?;
+                watch.raise(engine, spare, top - 1, spare + 1, &[*h])?;
                 engine.mul(top - 1, spare, top)?;
                 top -= 1;
             }

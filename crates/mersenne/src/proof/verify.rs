@@ -4,7 +4,7 @@ use super::hash::Exponents;
 use super::points::last_span;
 use super::refusal::Refusal;
 use super::small_order::{power_of_two, smooth_order};
-use super::watch::{Halt, PER_POWER, Watch, lengthening, or_stopped};
+use super::watch::{Halt, ODD_POWERS, PER_POWER, Watch, lengthening, or_stopped};
 use super::{Proof, ProofError};
 use crate::jacobi::jacobi_symbol;
 use crate::{Engine, Plan, Residue, RoundOff, Shift, Step, StopToken, Verdict};
@@ -70,11 +70,11 @@ impl Verification {
 /// Returns errors of plan and engine; [`ProofError::Foreign`] for a plan of another exponent;
 /// [`ProofError::Unreliable`] if two runs do not accept the proof and compute different numbers.
 ///
-/// The cost is 190·power products and ⌈p/2^power⌉ squarings. Known factors add 2·log2(d) squarings.
+/// The cost is 166·power products and ⌈p/2^power⌉ squarings. Known factors add 2·log2(d) squarings.
 /// The residue of a composite adds 1.5·log2(E) products (some hundreds, at most some thousands), or
 /// twice this number with known factors. Then the host computes a Jacobi symbol with the plan's
 /// threads. If the equation or the last condition refuses the proof, all this is done twice. Uses
-/// four registers.
+/// seven registers.
 pub fn verify(
     mut plan: Plan,
     proof: &Proof,
@@ -190,6 +190,8 @@ const B: usize = 1;
 const M: usize = 2;
 /// The register that holds a power in progress.
 const POWER: usize = 3;
+/// The first of the registers that hold odd powers while another power is computed.
+const ODD: usize = 4;
 
 /// The result of one run through a proof.
 #[derive(Debug, PartialEq)]
@@ -212,7 +214,7 @@ struct Run {
 
 impl Run {
     fn new(plan: &Plan, proof: &Proof, watch: &mut Watch<'_>) -> Result<Self, Halt> {
-        let mut engine = plan.build(4)?;
+        let mut engine = plan.build(ODD + ODD_POWERS)?;
         let engine = engine.as_mut();
         engine.set(A, 3, Shift::ZERO)?;
         engine.write(B, proof.last(), Shift::ZERO)?;
@@ -224,9 +226,9 @@ impl Run {
             if !span.is_multiple_of(2) {
                 engine.square(B, 1, Step::Square, Shift::ZERO)?;
             }
-            watch.raise(engine, POWER, M, &[h])?;
+            watch.raise(engine, POWER, M, ODD, &[h])?;
             engine.mul(B, POWER, B)?;
-            watch.raise(engine, POWER, A, &[h])?;
+            watch.raise(engine, POWER, A, ODD, &[h])?;
             engine.mul(A, POWER, M)?;
             span = span.div_ceil(2);
         }
@@ -270,7 +272,7 @@ fn judge(
         }
         engine.write(M, x, Shift::ZERO)?;
         watch.expect_more(order.len() as u64 * PER_POWER);
-        watch.raise(engine, POWER, M, &order)?;
+        watch.raise(engine, POWER, M, ODD, &order)?;
         Ok(engine.read(POWER, Shift::ZERO)?)
     };
     let small = factors.are_congruent(&raised(&residue)?, &raised(&of_a_prime)?);

@@ -4,8 +4,9 @@
 //! module take canonical operands and return canonical results. Exceptions are [`reduce`], which
 //! takes any number, and [`canonicalise`], which takes numbers below 2^p.
 
+use super::linear::shift_right_assign;
 use super::mul::mul;
-use super::{add_assign, div_rem_small, rem_small, sub_assign};
+use super::{add_assign, div_rem_small, mul_small_assign, rem_small, sub_assign};
 
 /// Returns ⌈p/64⌉, the number of limbs of a residue mod 2^p − 1.
 #[must_use]
@@ -95,14 +96,59 @@ pub fn add_mod(a: &[u64], b: &[u64], p: u32) -> Vec<u64> {
 #[must_use]
 pub fn sub_mod(a: &[u64], b: &[u64], p: u32) -> Vec<u64> {
     let mut difference = a.to_vec();
-    if sub_assign(&mut difference, b) {
+    sub_mod_assign(&mut difference, b, p);
+    difference
+}
+
+/// Computes a ← a − b mod M_p in place, where M_p = 2^p − 1, for a and b below M_p in ⌈p/64⌉ limbs.
+pub fn sub_mod_assign(a: &mut [u64], b: &[u64], p: u32) {
+    if sub_assign(a, b) {
         // a − b + 2^p ≡ a − b + 1: subtract 1 after a borrow of 2^p.
-        if let Some(top) = difference.last_mut() {
+        if let Some(top) = a.last_mut() {
             *top &= top_mask(p);
         }
-        sub_assign(&mut difference, &[1]);
+        sub_assign(a, &[1]);
     }
-    canonical(difference, p)
+    canonicalise(a, p);
+}
+
+/// Computes x ← m·x mod M_p in place, where M_p = 2^p − 1, for x below M_p in ⌈p/64⌉ limbs and any
+/// m.
+pub fn mul_small_mod_assign(x: &mut [u64], m: u64, p: u32) {
+    let carry = mul_small_assign(x, m);
+    let Some(top) = x.last_mut() else { return };
+    // m·x is below 2^(p + 64). Its bits from bit p on are a number of at most 64 bits.
+    let above = match p % 64 {
+        0 => carry,
+        r => carry << (64 - r) | *top >> r,
+    };
+    *top &= top_mask(p);
+    let mut rest = above;
+    while rest != 0 {
+        let overflow = add_assign(x, &[rest]);
+        let Some(top) = x.last_mut() else { return };
+        rest = match p % 64 {
+            0 => u64::from(overflow),
+            r => u64::from(overflow) << (64 - r) | *top >> r,
+        };
+        *top &= top_mask(p);
+    }
+    canonicalise(x, p);
+}
+
+/// Computes x ← x/4 mod M_p in place, where M_p = 2^p − 1, for x below M_p in ⌈p/64⌉ limbs. This is
+/// a rotation of the p bits of x to the right by two.
+///
+/// # Panics
+/// Panics if p < 2.
+pub fn quarter_mod_assign(x: &mut [u64], p: u32) {
+    assert!(p >= 2, "M_p needs p of at least 2");
+    let low = x.first().map_or(0, |limb| limb & 3);
+    shift_right_assign(x, 2);
+    for (i, bit) in [low & 1, low >> 1].into_iter().enumerate() {
+        let at = p as usize - 2 + i;
+        x[at / 64] |= bit << (at % 64);
+    }
 }
 
 /// Returns a·b mod M_p, where M_p = 2^p − 1, by schoolbook multiplication. It is the reference for
@@ -193,8 +239,14 @@ mod tests {
                 for b in 0..m {
                     assert_eq!(add_mod(&[a], &[b], p), [(a + b) % m]);
                     assert_eq!(sub_mod(&[a], &[b], p), [(a + m - b) % m]);
+                    let mut product = [a];
+                    mul_small_mod_assign(&mut product, b, p);
+                    assert_eq!(product, [(a * b) % m]);
                     assert_eq!(mul_mod(&[a], &[b], p), [(a * b) % m]);
                 }
+                let mut quarter = [a];
+                quarter_mod_assign(&mut quarter, p);
+                assert_eq!(quarter[0] * 4 % m, a, "{a}/4 mod M_{p}");
                 for d in 1..=9u32 {
                     if let Some(x) = div_small_mod(&[a], d, p) {
                         assert_eq!(x[0] * u64::from(d) % m, a, "{a}/{d} mod M_{p}");
@@ -218,6 +270,25 @@ mod tests {
             assert_eq!(mul_mod(&minus_one, &minus_one, p), one, "(−1)² mod M_{p}");
             assert_eq!(add_mod(&minus_one, &one, p), vec![0; n]);
             assert_eq!(sub_mod(&vec![0; n], &one, p), minus_one);
+        }
+    }
+
+    #[test]
+    fn products_and_quarters_in_place_at_every_size_of_the_top_limb() {
+        for p in (2u32..200).chain([1279]) {
+            let n = limbs_for_bits(p);
+            let mut x = reduce(&[0xfedc_ba98_7654_3210; 20][..n], p);
+            for m in [0, 1, 2, 3, 65_536, u64::MAX, u64::MAX - 1] {
+                let expected = mul_mod(&x, &reduce(&[m], p), p);
+                mul_small_mod_assign(&mut x, m, p);
+                assert_eq!(x, expected, "{m} mod M_{p}");
+                let four = reduce(&[4], p);
+                let mut quarter = x.clone();
+                quarter_mod_assign(&mut quarter, p);
+                assert_eq!(mul_mod(&quarter, &four, p), x, "a quarter mod M_{p}");
+                // −1, for the next multiplier.
+                x = sub_mod(&vec![0; n], &reduce(&[1], p), p);
+            }
         }
     }
 

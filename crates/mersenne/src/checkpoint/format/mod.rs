@@ -1,5 +1,6 @@
 //! The checkpoint file: header, residues and checksum.
 
+use std::convert::Infallible;
 use std::fmt::Write as _;
 use std::time::Duration;
 
@@ -143,6 +144,35 @@ const VERSION: &str = "2";
 const OLD_VERSION: &str = "1";
 const MAGIC: &str = "warpint checkpoint";
 
+/// The number of bytes of a piece of a checkpoint.
+const PIECE: usize = 256 << 10;
+
+/// Collects the bytes of a checkpoint into pieces, and computes their SHA-256.
+struct Pieces<W> {
+    write: W,
+    piece: Vec<u8>,
+    hash: Sha256,
+}
+
+impl<W: FnMut(&[u8]) -> Result<(), E>, E> Pieces<W> {
+    fn push(&mut self, bytes: &[u8]) -> Result<(), E> {
+        if self.piece.len() + bytes.len() > PIECE {
+            self.hash.update(&self.piece);
+            (self.write)(&self.piece)?;
+            self.piece.clear();
+        }
+        self.piece.extend_from_slice(bytes);
+        Ok(())
+    }
+
+    /// Writes the last piece, with the checksum at its end.
+    fn end(mut self) -> Result<(), E> {
+        self.hash.update(&self.piece);
+        self.piece.extend_from_slice(&self.hash.finalize());
+        (self.write)(&self.piece)
+    }
+}
+
 impl State {
     /// Returns an upper bound on the size of a checkpoint of M_p in bytes. A reader can reject a
     /// longer file without reading it.
@@ -186,6 +216,47 @@ impl State {
     /// unless it is the verified residue.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = vec![];
+        let written: Result<(), Infallible> = self.write_to(|piece| {
+            bytes.extend_from_slice(piece);
+            Ok(())
+        });
+        written.unwrap_or_else(|never| match never {});
+        bytes
+    }
+
+    /// Passes the bytes of [`State::to_bytes`] to `write` in pieces of up to 256 KiB, so that a file
+    /// can be written without a copy of all residues in memory.
+    ///
+    /// # Errors
+    /// Returns the first error of `write`.
+    pub fn write_to<E>(&self, write: impl FnMut(&[u8]) -> Result<(), E>) -> Result<(), E> {
+        let mut pieces = Pieces { write, piece: vec![], hash: Sha256::new() };
+        pieces.push(self.header().as_bytes())?;
+        let mut residue = |x: &Residue| {
+            let mut left = Residue::byte_len(self.exponent);
+            x.limbs().iter().try_for_each(|limb| {
+                let bytes = limb.to_le_bytes();
+                let some = &bytes[..left.min(bytes.len())];
+                left -= some.len();
+                pieces.push(some)
+            })
+        };
+        residue(&self.residue)?;
+        if let Some(g) = &self.gerbicz {
+            let body = Body::of(self.iteration, g.verified_iteration, g.product_iteration);
+            if body.verified > 0 {
+                residue(g.verified.residue())?;
+            }
+            if body.product > body.verified {
+                residue(&g.product)?;
+            }
+        }
+        pieces.end()
+    }
+
+    /// Returns the header, with the empty line at its end.
+    fn header(&self) -> String {
         let mut header = String::new();
         let total = self.kind.iterations(self.exponent);
         let mut line = |text: std::fmt::Arguments<'_>| {
@@ -221,20 +292,7 @@ impl State {
             line(format_args!("product-iteration: {}", g.product_iteration));
         }
         line(format_args!(""));
-        let mut bytes = header.into_bytes();
-        bytes.extend(self.residue.to_le_bytes());
-        if let Some(g) = &self.gerbicz {
-            let body = Body::of(self.iteration, g.verified_iteration, g.product_iteration);
-            if body.verified > 0 {
-                bytes.extend(g.verified.residue().to_le_bytes());
-            }
-            if body.product > body.verified {
-                bytes.extend(g.product.to_le_bytes());
-            }
-        }
-        let checksum = Sha256::digest(&bytes);
-        bytes.extend_from_slice(&checksum);
-        bytes
+        header
     }
 
     /// Decodes a checkpoint file of M_p for the test `kind`, where p is `exponent`. Every part is

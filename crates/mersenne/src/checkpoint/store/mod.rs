@@ -181,7 +181,9 @@ impl CheckpointStore {
         let name = |extension| format!("{}-{:010}.{extension}", self.kind.slug(), state.iteration);
         let (own, twin) = (name(extension), name(UNVERIFIED));
         self.hold_lock()?;
-        self.folder.replace(&own, &[&state.to_bytes()])?;
+        let mut file = self.folder.begin(&own)?;
+        state.write_to(|piece| file.write(piece))?;
+        file.finish()?;
         if verified {
             // If the unverified file stays, the verified one takes precedence.
             let _ = self.folder.remove(twin);

@@ -1,7 +1,15 @@
-//! The engine of the family `fp64` on the CPU. Registers hold balanced digits, and one transform
-//! multiplies them.
+//! The engine of the family `fp64` on the CPU. Registers hold packed residues, and one transform
+//! squares them.
+//!
+//! A product is computed by two squarings: 4ab = (a + b)² − (a − b)². Sum and difference are
+//! canonical residues, so the round-off of both squarings is that of any squaring. Division by 4
+//! modulo 2^p − 1 is a rotation by two bits. A product so needs no second array of N words.
 
-use super::carry::{Subtrahend, chain};
+use std::borrow::Cow;
+
+use warpint_natural::limbs;
+
+use super::carry::Subtrahend;
 use super::transform::Transform;
 use super::variants::Variant;
 use super::{Fp64, ROUND_OFF_LIMIT};
@@ -12,7 +20,8 @@ use crate::{Residue, Shift};
 /// An engine of the family `fp64` on the CPU.
 pub(super) struct Fp64Engine {
     layout: WordLayout,
-    registers: Vec<Vec<i32>>,
+    /// The ⌈p/64⌉ limbs of each register, or none if its value is 0 and it has no memory.
+    registers: Vec<Vec<u64>>,
     transform: Box<dyn Transform>,
     statistics: Statistics,
 }
@@ -91,24 +100,30 @@ impl Fp64Engine {
     ) -> Self {
         Self {
             layout,
-            registers: vec![vec![0; layout.len()]; registers],
+            registers: vec![vec![]; registers],
             transform,
             statistics: Statistics::default(),
         }
     }
 
-    /// Calls f with the digits of the register `reg`, so that f can write them while it reads other
-    /// registers of the engine. During the call, the register itself is empty.
-    fn with_register<T>(&mut self, reg: usize, f: impl FnOnce(&mut Self, &mut Vec<i32>) -> T) -> T {
-        let mut digits = std::mem::take(&mut self.registers[reg]);
-        let value = f(self, &mut digits);
-        self.registers[reg] = digits;
-        value
+    /// Returns the residue in a register, with all its limbs.
+    fn limbs(&self, reg: usize) -> Cow<'_, [u64]> {
+        match self.registers[reg].as_slice() {
+            [] => vec![0; limbs::limbs_for_bits(self.layout.exponent())].into(),
+            x => x.into(),
+        }
     }
 
-    fn square_register(
+    /// Replaces x, which has all its limbs, by its square. Records the round-off.
+    fn square_once(&mut self, x: &mut Vec<u64>) -> Result<(), EngineError> {
+        self.transform.load(x);
+        let error = self.transform.square_into(None, x);
+        self.statistics.record(self.layout.len(), error)
+    }
+
+    fn square_residue(
         &mut self,
-        digits: &mut [i32],
+        x: &mut Vec<u64>,
         n: u64,
         step: Step,
         mut shift: Shift,
@@ -123,20 +138,19 @@ impl Fp64Engine {
                 Subtrahend { word, bit }
             });
             if !loaded {
-                self.transform.load(digits);
+                self.transform.load(x);
             }
-            // A multiplier is applied to digits, where nothing can overflow.
-            let to_digits = left == 0 || matches!(step, Step::SquareTimes(_));
-            let error = if to_digits {
-                self.transform.square_into(subtract, digits)
+            // A multiplier is applied to the packed residue, where nothing can overflow.
+            let packs = left == 0 || matches!(step, Step::SquareTimes(_));
+            let error = if packs {
+                self.transform.square_into(subtract, x)
             } else {
                 self.transform.square(subtract)
             };
-            loaded = !to_digits;
+            loaded = !packs;
             self.statistics.record(length, error)?;
             if let Step::SquareTimes(m) = step {
-                let m = i64::from(m);
-                chain::map(&self.layout, digits, |_, d| i64::from(d) * m);
+                limbs::mul_small_mod_assign(x, u64::from(m), p);
             }
         }
         Ok(())
@@ -162,50 +176,76 @@ impl Engine for Fp64Engine {
 
     fn copy(&mut self, dst: usize, src: usize) -> Result<(), EngineError> {
         if dst != src {
-            let digits = self.registers[src].clone();
-            self.registers[dst] = digits;
+            // Keeps the memory of the old value.
+            let mut value = std::mem::take(&mut self.registers[dst]);
+            value.clone_from(&self.registers[src]);
+            self.registers[dst] = value;
         }
         Ok(())
     }
 
     fn square(&mut self, reg: usize, n: u64, step: Step, shift: Shift) -> Result<(), EngineError> {
-        self.with_register(reg, |engine, digits| engine.square_register(digits, n, step, shift))
+        let mut x = std::mem::take(&mut self.registers[reg]);
+        x.resize(limbs::limbs_for_bits(self.layout.exponent()), 0);
+        let result = self.square_residue(&mut x, n, step, shift);
+        self.registers[reg] = x;
+        result
     }
 
     fn mul(&mut self, dst: usize, a: usize, b: usize) -> Result<(), EngineError> {
-        let length = self.layout.len();
-        self.transform.load(&self.registers[a]);
-        let error = if a == b {
-            self.transform.square_into(None, &mut self.registers[dst])
-        } else {
-            self.transform.load_factor(&self.registers[b]);
-            self.transform.multiply_into(&mut self.registers[dst])
-        };
-        self.statistics.record(length, error)
-    }
-
-    fn add(&mut self, dst: usize, a: usize, b: usize) -> Result<(), EngineError> {
-        let mut sum = self.registers[a].clone();
-        let other = &self.registers[b];
-        chain::map(&self.layout, &mut sum, |j, d| i64::from(d) + i64::from(other[j]));
+        if a == b {
+            self.copy(dst, a)?;
+            return self.square(dst, 1, Step::Square, Shift::ZERO);
+        }
+        let p = self.layout.exponent();
+        let mut sum = limbs::add_mod(&self.limbs(a), &self.limbs(b), p);
+        self.square_once(&mut sum)?;
+        // Computed in place, as memory for long residues is scarce. The sign does not matter.
+        let (from, other) = if dst == b { (b, a) } else { (a, b) };
+        self.copy(dst, from)?;
+        let mut difference = std::mem::take(&mut self.registers[dst]);
+        difference.resize(sum.len(), 0);
+        limbs::sub_mod_assign(&mut difference, &self.limbs(other), p);
+        self.square_once(&mut difference)?;
+        limbs::sub_mod_assign(&mut sum, &difference, p);
+        limbs::quarter_mod_assign(&mut sum, p);
         self.registers[dst] = sum;
         Ok(())
     }
 
+    fn add(&mut self, dst: usize, a: usize, b: usize) -> Result<(), EngineError> {
+        let p = self.layout.exponent();
+        self.registers[dst] = limbs::add_mod(&self.limbs(a), &self.limbs(b), p);
+        Ok(())
+    }
+
     fn sub(&mut self, dst: usize, a: usize, b: usize) -> Result<(), EngineError> {
-        let mut difference = self.registers[a].clone();
-        let other = &self.registers[b];
-        chain::map(&self.layout, &mut difference, |j, d| i64::from(d) - i64::from(other[j]));
-        self.registers[dst] = difference;
+        let p = self.layout.exponent();
+        self.registers[dst] = limbs::sub_mod(&self.limbs(a), &self.limbs(b), p);
         Ok(())
     }
 
     fn read(&mut self, reg: usize, shift: Shift) -> Result<Residue, EngineError> {
-        Ok(self.layout.residue(&self.registers[reg]).rotated_right(shift.bits()))
+        let p = self.layout.exponent();
+        Ok(match self.registers[reg].as_slice() {
+            [] => Residue::from_u64(p, 0),
+            // Bits beyond p come from a flipped bit only. Reduced, they give a wrong residue, which
+            // a check finds.
+            x if x[x.len() - 1] >> 1 >> ((p - 1) % 64) != 0 => {
+                Residue::from_limbs(p, x).rotated_right(shift.bits())
+            }
+            x => Residue::from_canonical(p, limbs::rotate_left(x, p - shift.bits(), p)),
+        })
     }
 
     fn write(&mut self, reg: usize, x: &Residue, shift: Shift) -> Result<(), EngineError> {
-        self.registers[reg] = self.layout.balanced_digits(&x.rotated_left(shift.bits()));
+        let p = self.layout.exponent();
+        assert_eq!(x.exponent(), p, "a residue of another exponent");
+        // The memory of the old value is released first.
+        self.registers[reg] = vec![];
+        if !x.is(0) {
+            self.registers[reg] = limbs::rotate_left(x.limbs(), shift.bits(), p);
+        }
         Ok(())
     }
 

@@ -10,8 +10,9 @@
 //!
 //! | module | |
 //! |---|---|
-//! | `engine` | the registers and the order of the steps |
-//! | `transform` | from weighted digits to the digits of a product |
+//! | `engine` | the registers, products by two squarings, and the order of the steps |
+//! | `digits` | from packed residues to digits and back |
+//! | `transform` | from the digits of a residue to the digits of its square |
 //! | `carry` | rounding, round-off, carries |
 //! | `weights`, `lengths`, `margin` | the weights a_j; the lengths N; the longest words |
 //! | [`measured`] | the measured accuracy of the kernels on a GPU |
@@ -22,6 +23,7 @@
 //! instructions at run time. Tuning compares several FFTs of a length (`variants`).
 
 mod carry;
+mod digits;
 pub(super) mod engine;
 pub mod floor;
 mod lengths;

@@ -320,9 +320,103 @@ fn a_failed_product_leaves_the_engine_usable() {
         let error = engine.square(0, 1, Step::Square, Shift::ZERO).unwrap_err();
         assert!(matches!(error, EngineError::RoundOff { measured, .. } if measured > 0.4));
         assert_eq!(engine.read(1, Shift::ZERO).unwrap(), x);
+        let y = random(p, &mut rng);
+        for (dst, a, b) in [(0, 1, 2), (0, 2, 1)] {
+            engine.write(2, &y, Shift::ZERO).unwrap();
+            engine.mul(dst, a, b).unwrap_err();
+            assert_eq!(engine.read(1, Shift::ZERO).unwrap(), x, "the operands are intact");
+            assert_eq!(engine.read(2, Shift::ZERO).unwrap(), y);
+        }
+        engine.mul(2, 1, 2).unwrap_err();
+        assert_eq!(engine.read(1, Shift::ZERO).unwrap(), x);
         engine.set(1, 3, Shift::ZERO).unwrap();
         engine.square(1, 5, Step::Square, Shift::ZERO).unwrap();
         assert!(engine.read(1, Shift::ZERO).unwrap().is(3u64.pow(32)));
+    }
+}
+
+#[test]
+fn products_of_equal_opposite_and_small_factors_in_any_registers() {
+    let mut rng = ChaCha8Rng::seed_from_u64(8);
+    // The shortest and the longest length of each transform that is chosen, and the others built by
+    // hand.
+    let lengths = [
+        8,
+        threshold::TILED_AVX512,
+        threshold::TILED - 512,
+        threshold::TILED,
+        threshold::THREADS - 1024,
+        threshold::THREADS,
+        threshold::ROW_COLUMN,
+    ];
+    let mut engines: Vec<Box<dyn Engine>> = lengths
+        .into_iter()
+        .filter(|&n| lengths::is_length(n))
+        .map(|n| Fp64.build(tightest(n).max(64), n, options(2)).unwrap())
+        .collect();
+    assert!(engines.len() >= 5);
+    engines.push(whole(4096 * 17 + 1, 4096));
+    engines.push(row_column(4096 * 17 + 2, 4096, 16, 2));
+    engines.push(tiles_of_4096_words(4096 * 17 + 3, 4096));
+    engines.push(tiles_of_4096_words(64 * 1100, 4096));
+    for engine in &mut engines {
+        let p = engine.exponent();
+        let zero = Residue::from_u64(p, 0);
+        let negative = |x: &Residue| residue(p, &limbs::sub_mod(zero.limbs(), x.limbs(), p));
+        let (x, y) = (random(p, &mut rng), random(p, &mut rng));
+        // x·y by an independent way would take minutes for long residues: only small factors and
+        // ±x are compared, and x·y with x·(y + 1) − x.
+        let times = |x: &Residue, v: u64| {
+            let mut limbs = x.limbs().to_vec();
+            limbs::mul_small_mod_assign(&mut limbs, v, p);
+            residue(p, &limbs)
+        };
+        let small = |v: u64| Residue::from_u64(p, v);
+        let cases = [
+            (x.clone(), zero.clone(), zero.clone()),
+            (zero.clone(), zero.clone(), zero.clone()),
+            (x.clone(), small(1), x.clone()),
+            (small(1), small(1), small(1)),
+            (x.clone(), minus(p, 1), negative(&x)),
+            (minus(p, 1), minus(p, 1), small(1)),
+            (minus(p, 1), small(1), minus(p, 1)),
+            (minus(p, 2), small(2), minus(p, 4)),
+            (x.clone(), small(3), times(&x, 3)),
+            (x.clone(), minus(p, 65_537), negative(&times(&x, 65_537))),
+        ];
+        for (a, b, ab) in cases {
+            for (dst, i, j) in [(2, 0, 1), (2, 1, 0), (0, 0, 1), (1, 0, 1), (0, 1, 0), (1, 1, 0)] {
+                engine.write(0, &a, Shift::ZERO).unwrap();
+                engine.write(1, &b, Shift::ZERO).unwrap();
+                engine.mul(dst, i, j).unwrap();
+                assert_eq!(engine.read(dst, Shift::ZERO).unwrap(), ab, "M{p}: {a:?}·{b:?}");
+                for (reg, value) in [(0, &a), (1, &b)] {
+                    if reg != dst {
+                        assert_eq!(engine.read(reg, Shift::ZERO).unwrap(), *value);
+                    }
+                }
+            }
+        }
+        // x·(−x) = −x², x·x = x², and (x + 1)·y = x·y + y.
+        engine.write(0, &x, Shift::ZERO).unwrap();
+        engine.write(1, &negative(&x), Shift::ZERO).unwrap();
+        engine.mul(2, 0, 1).unwrap();
+        engine.mul(1, 0, 0).unwrap();
+        engine.add(2, 2, 1).unwrap();
+        assert!(engine.read(2, Shift::ZERO).unwrap().is(0), "M{p}: x·(−x) + x·x");
+        engine.copy(1, 0).unwrap();
+        engine.mul(2, 0, 1).unwrap();
+        engine.square(0, 1, Step::Square, Shift::ZERO).unwrap();
+        assert_eq!(engine.read(2, Shift::ZERO).unwrap(), engine.read(0, Shift::ZERO).unwrap());
+        let more = residue(p, &limbs::add_mod(x.limbs(), small(1).limbs(), p));
+        let mut product_with = |x: &Residue| {
+            engine.write(0, x, Shift::ZERO).unwrap();
+            engine.write(1, &y, Shift::ZERO).unwrap();
+            engine.mul(0, 0, 1).unwrap();
+            engine.read(0, Shift::ZERO).unwrap()
+        };
+        let sum = limbs::add_mod(product_with(&x).limbs(), y.limbs(), p);
+        assert_eq!(product_with(&more), residue(p, &sum), "M{p}: (x + 1)·y");
     }
 }
 
@@ -431,5 +525,45 @@ fn pace() {
             "| {length} | {r} × {c} | {ours:.3} | {rustfft:.3} | {pair:.3} | {:.3} |",
             ours / pair
         );
+    }
+}
+
+/// Prints the times of calls of the engine: a squaring inside a long call, calls of 1 and 12
+/// squarings, and a product of two registers. `EXPONENTS` may name pairs of exponents and lengths,
+/// and `THREADS` the number of threads.
+#[test]
+#[ignore = "half a minute of measuring; run it with --release and --nocapture"]
+fn calls() {
+    use std::time::{Duration, Instant};
+    let pairs =
+        std::env::var("EXPONENTS").unwrap_or("216091:10752 6972593:393216 82589933:4718592".into());
+    let threads = std::env::var("THREADS").map_or(2, |n| n.parse().unwrap());
+    println!("| exponent | words | µs, squaring | µs, call of 1 | µs, call of 12 | µs, product |");
+    for pair in pairs.split(' ') {
+        let (p, length) = pair.split_once(':').unwrap();
+        let (p, length): (u32, usize) = (p.parse().unwrap(), length.parse().unwrap());
+        let mut engine = Fp64.build(p, length, options(threads)).unwrap();
+        let mut rng = ChaCha8Rng::seed_from_u64(7);
+        for reg in 0..3 {
+            engine.write(reg, &random(p, &mut rng), Shift::ZERO).unwrap();
+        }
+        let long = (400_000_000 / length as u64).clamp(60, 20_000);
+        let mut least = [Duration::MAX; 4];
+        let begin = Instant::now();
+        while begin.elapsed() < Duration::from_secs(8) {
+            for (least, n) in least.iter_mut().zip([long, 1, 12]) {
+                let lap = Instant::now();
+                engine.square(0, n, Step::Square, Shift::ZERO).unwrap();
+                *least = lap.elapsed().min(*least);
+            }
+            for _ in 0..4 {
+                let lap = Instant::now();
+                engine.mul(1, 1, 2).unwrap();
+                least[3] = lap.elapsed().min(least[3]);
+            }
+        }
+        let [squarings, one, twelve, product] = least.map(|t| t.as_secs_f64() * 1e6);
+        let each = squarings / long as f64;
+        println!("| {p} | {length} | {each:.1} | {one:.1} | {twelve:.1} | {product:.1} |");
     }
 }

@@ -5,7 +5,7 @@ use rustfft::num_complex::Complex;
 
 use super::{Observed, ROUNDER, Subtrahend};
 use crate::engine::fp64::transform::buffer::words;
-use crate::layout::{WordLayout, carry_out};
+use crate::layout::WordLayout;
 
 /// The number of words rounded at a time. This many words fit into the first-level cache.
 const BLOCK: usize = 256;
@@ -92,17 +92,4 @@ fn chain(rounded: &[i64], bits: &[u8], digits: &mut [i32], mut carry: i64) -> i6
         carry = next;
     }
     carry
-}
-
-/// Replaces every digit x_j by f(j, x_j), and propagates carries. The magnitude of f(j, x_j) must
-/// be below 2^62.
-pub(crate) fn map(layout: &WordLayout, digits: &mut [i32], f: impl Fn(usize, i32) -> i64) {
-    let mut carry = 0i64;
-    for (j, digit) in digits.iter_mut().enumerate() {
-        let v = f(j, *digit) + carry;
-        let bits = layout.bits(j);
-        carry = carry_out(v, bits);
-        *digit = (v - (carry << bits)) as i32;
-    }
-    layout.wrap_carry(digits, carry);
 }

@@ -20,7 +20,7 @@ pub(crate) mod tiles;
 
 /// The number 1.5·2^52, which is added to a number t and subtracted again to round t to an integer.
 /// For |t| < 2^51 the unit in the last place of the sum is 1.
-const ROUNDER: f64 = 6_755_399_441_055_744.0;
+pub(crate) const ROUNDER: f64 = 6_755_399_441_055_744.0;
 
 /// The round-off reported for a product with words too large to be rounded.
 pub(crate) const HOPELESS: f64 = 0.5;

@@ -1,4 +1,4 @@
-//! Weighted transforms that square and multiply residues given by digits.
+//! Weighted transforms that square residues.
 //!
 //! | module | transform | for |
 //! |---|---|---|
@@ -17,26 +17,20 @@ pub(crate) mod whole;
 
 use super::carry::Subtrahend;
 
-/// A weighted transform, with memory for two residues: the loaded residue, which is ready to be
-/// squared, and a second factor.
+/// A weighted transform, with memory for one residue: the loaded residue, which is ready to be
+/// squared.
 ///
-/// Arrays of digits have N elements for N words. Every product returns its round-off: the largest
-/// distance of a word from the nearest integer, or ½ if a word was too large to be rounded.
+/// Residues enter and leave a transform as the ⌈p/64⌉ little-endian limbs of a number below 2^p − 1.
+/// Every squaring returns its round-off: the largest distance of a word from the nearest integer, or
+/// ½ if a word was too large to be rounded.
 pub(crate) trait Transform: Send {
-    /// Loads the residue with the given balanced digits.
-    fn load(&mut self, digits: &[i32]);
+    /// Loads the residue x.
+    fn load(&mut self, x: &[u64]);
 
     /// Replaces the loaded residue by its square minus the subtrahend. Returns the round-off.
     fn square(&mut self, subtract: Option<Subtrahend>) -> f64;
 
-    /// Computes the square of the loaded residue minus the subtrahend, and writes its balanced
-    /// digits to `digits`. Returns the round-off. Afterwards no residue is loaded.
-    fn square_into(&mut self, subtract: Option<Subtrahend>, digits: &mut [i32]) -> f64;
-
-    /// Loads the residue with the given balanced digits as the second factor of a product.
-    fn load_factor(&mut self, digits: &[i32]);
-
-    /// Computes the product of the loaded residue and the second factor, and writes its balanced
-    /// digits to `digits`. Returns the round-off. Afterwards no residue is loaded.
-    fn multiply_into(&mut self, digits: &mut [i32]) -> f64;
+    /// Computes the square of the loaded residue minus the subtrahend, and writes it to `x`. Returns
+    /// the round-off. Afterwards no residue is loaded.
+    fn square_into(&mut self, subtract: Option<Subtrahend>, x: &mut Vec<u64>) -> f64;
 }

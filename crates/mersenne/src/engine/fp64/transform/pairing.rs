@@ -1,4 +1,4 @@
-//! Products of real signals through complex transforms of half the length.
+//! Squares of real signals through complex transforms of half the length.
 //!
 //! A real signal x of N words is stored as n = N/2 complex points z_j = x_2j + i·x_(2j+1). Let Z be
 //! the transform of z, E the transform of the even words, and O the transform of the odd words.
@@ -9,8 +9,6 @@
 //! Z_(n−k) and D = A − B, this is
 //!
 //! Z'_k = A² − t·D², conj Z'_(n−k) = B² − t·D², t = (1 + ω^k)/4.
-//!
-//! For the product of two signals, the results are A₁A₂ − t·D₁D₂ and B₁B₂ − t·D₁D₂.
 
 use multiversion::multiversion;
 use rustfft::num_complex::Complex;
@@ -18,9 +16,9 @@ use rustfft::num_complex::Complex;
 type C64 = Complex<f64>;
 
 #[inline(always)]
-fn combine(a1: C64, a2: C64, b1: C64, b2: C64, t: C64) -> (C64, C64) {
-    let q = t * ((a1 - b1) * (a2 - b2));
-    (a1 * a2 - q, b1 * b2 - q)
+fn combine(a: C64, b: C64, t: C64) -> (C64, C64) {
+    let q = t * ((a - b) * (a - b));
+    (a * a - q, b * b - q)
 }
 
 /// Computes t = (1 + ω^k)/4, where the root of unity ω^k is given as a product w·r. The arguments
@@ -40,42 +38,17 @@ pub(crate) fn square_mirrored(low: &mut [C64], high: &mut [C64], w: C64, quarter
     let (high, quarter) = (&mut high[..m], &quarter[..m]);
     for i in 0..m {
         let (a, b) = (low[i], high[m - 1 - i].conj());
-        let (a, b) = combine(a, a, b, b, coefficient(w, quarter[i]));
+        let (a, b) = combine(a, b, coefficient(w, quarter[i]));
         low[i] = a;
         high[m - 1 - i] = b.conj();
     }
 }
 
-/// Multiplies a signal at m pairs of partners, in `low` and `high`, by a second signal, whose
-/// points are in `low2` and `high2`. The points are in the order that [`square_mirrored`]
-/// describes; `w` and `quarter` are also defined there.
-#[multiversion(targets("x86_64+avx2+fma+bmi1+bmi2+lzcnt"))]
-pub(crate) fn multiply_mirrored(
-    low: &mut [C64],
-    high: &mut [C64],
-    low2: &[C64],
-    high2: &[C64],
-    w: C64,
-    quarter: &[C64],
-) {
-    let m = low.len();
-    let (high, quarter) = (&mut high[..m], &quarter[..m]);
-    let (low2, high2) = (&low2[..m], &high2[..m]);
-    for i in 0..m {
-        let (a1, b1) = (low[i], high[m - 1 - i].conj());
-        let (a2, b2) = (low2[i], high2[m - 1 - i].conj());
-        let (a, b) = combine(a1, a2, b1, b2, coefficient(w, quarter[i]));
-        low[i] = a;
-        high[m - 1 - i] = b.conj();
-    }
-}
-
-/// Multiplies `z`, a point that is its own partner, by `z2`, the point of a second signal with the
-/// same index k. Because the partner of point k of n points is point n − k, the index is k = 0
-/// (ω^k = 1) or k = n/2 (ω^k = −1). `quarter_root` is ω^k/4.
-fn multiply_alone(z: &mut C64, z2: C64, quarter_root: C64) {
+/// Squares at `z`, a point that is its own partner. Because the partner of point k of n points is
+/// point n − k, the index is k = 0 (ω^k = 1) or k = n/2 (ω^k = −1). `quarter_root` is ω^k/4.
+fn square_alone(z: &mut C64, quarter_root: C64) {
     let t = coefficient(C64::new(1.0, 0.0), quarter_root);
-    *z = combine(*z, z2, z.conj(), z2.conj(), t).0;
+    *z = combine(*z, z.conj(), t).0;
 }
 
 /// Squares a row of m points in which element i is the partner of element m − i mod m. This row is
@@ -84,33 +57,10 @@ fn multiply_alone(z: &mut C64, z2: C64, quarter_root: C64) {
 pub(crate) fn square_row_zero(row: &mut [C64], quarter: &[C64]) {
     let m = row.len();
     let pairs = (m - 1) / 2;
-    let z = row[0];
-    multiply_alone(&mut row[0], z, quarter[0]);
+    square_alone(&mut row[0], quarter[0]);
     if m.is_multiple_of(2) {
-        let z = row[m / 2];
-        multiply_alone(&mut row[m / 2], z, quarter[m / 2]);
+        square_alone(&mut row[m / 2], quarter[m / 2]);
     }
     let (low, high) = row.split_at_mut(m - pairs);
     square_mirrored(&mut low[1..=pairs], high, C64::new(1.0, 0.0), &quarter[1..=pairs]);
-}
-
-/// Multiplies a row of m points, in which element i is the partner of element m − i mod m, by
-/// `row2`, the corresponding row of a second signal. `quarter` is as in [`square_row_zero`].
-pub(crate) fn multiply_row_zero(row: &mut [C64], row2: &[C64], quarter: &[C64]) {
-    let m = row.len();
-    let pairs = (m - 1) / 2;
-    multiply_alone(&mut row[0], row2[0], quarter[0]);
-    if m.is_multiple_of(2) {
-        multiply_alone(&mut row[m / 2], row2[m / 2], quarter[m / 2]);
-    }
-    let (low, high) = row.split_at_mut(m - pairs);
-    let (low2, high2) = row2.split_at(m - pairs);
-    multiply_mirrored(
-        &mut low[1..=pairs],
-        high,
-        &low2[1..=pairs],
-        high2,
-        C64::new(1.0, 0.0),
-        &quarter[1..=pairs],
-    );
 }

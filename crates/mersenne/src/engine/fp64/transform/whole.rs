@@ -8,9 +8,10 @@ use rustfft::{Fft, FftPlanner};
 
 use super::Transform;
 use super::buffer::{Buffer, words_mut};
-use super::pairing::{multiply_row_zero, square_row_zero};
+use super::pairing::square_row_zero;
 use super::roots::Roots;
 use crate::engine::fp64::carry::{Subtrahend, chain};
+use crate::engine::fp64::digits::{self, Part, RUN, Run, Start};
 use crate::engine::fp64::weights::Weight;
 use crate::layout::WordLayout;
 
@@ -21,8 +22,10 @@ pub(crate) struct Whole {
     inverse: Arc<dyn Fft<f64>>,
     scratch: Buffer,
     points: Buffer,
-    factor: Buffer,
     digits: Vec<i32>,
+    run: Run,
+    /// The positions of words 0, 16, 32, …
+    starts: Vec<Start>,
     /// The quarters ω^k/4 of the roots of unity, ω = e^(−2πi/n), for each of the n = N/2 points k.
     quarter: Vec<Complex<f64>>,
     weights: Vec<f64>,
@@ -45,8 +48,9 @@ impl Whole {
             inverse,
             scratch: Buffer::new(scratch),
             points: Buffer::new(n),
-            factor: Buffer::new(n),
             digits: vec![0; layout.len()],
+            run: Run::new(&layout, 0),
+            starts: Start::of_rows(&layout, RUN, layout.len().div_ceil(RUN)),
             quarter: (0..n as u64).map(|k| roots.get(k) * 0.25).collect(),
             weights: weights.iter().map(|w| w.forward).collect(),
             inverse_weights: weights.iter().map(|w| w.inverse).collect(),
@@ -54,13 +58,44 @@ impl Whole {
         }
     }
 
-    /// Computes the balanced digits of the product whose spectrum is in `points`, minus the
-    /// subtrahend, and writes them to `out`. Returns the round-off.
-    fn finish(&mut self, subtract: Option<Subtrahend>, out: &mut [i32]) -> f64 {
+    /// Transforms the residue whose balanced digits are in `digits`.
+    fn transform(&mut self) {
+        weigh(&self.digits, &self.weights, &mut self.points);
+        self.forward.process_with_scratch(&mut self.points, &mut self.scratch);
+    }
+
+    /// Computes the balanced digits of the square of the loaded residue, minus the subtrahend.
+    /// Returns the round-off.
+    fn square_to_digits(&mut self, subtract: Option<Subtrahend>) -> f64 {
+        square_row_zero(&mut self.points, &self.quarter);
         self.inverse.process_with_scratch(&mut self.points, &mut self.scratch);
         let (inverse, bits) = (&self.inverse_weights, &self.bits);
-        chain::release(&self.layout, &self.points, inverse, bits, subtract, out)
+        chain::release(&self.layout, &self.points, inverse, bits, subtract, &mut self.digits)
     }
+}
+
+/// Writes the digits of the residue x to `digits`.
+#[multiversion(targets("x86_64+avx2+fma+bmi1+bmi2+lzcnt"))]
+fn unpack(x: &[u64], run: &Run, starts: &[Start], digits: &mut [i32]) {
+    for (digits, &start) in digits.chunks_mut(RUN).zip(starts) {
+        digits.copy_from_slice(&run.digits(x, start)[..digits.len()]);
+    }
+}
+
+/// Packs the digits of a part.
+#[multiversion(targets("x86_64+avx2+fma+bmi1+bmi2+lzcnt"))]
+fn pack(mut part: Part<'_>, run: &Run, starts: &[Start], digits: &[i32]) {
+    for (digits, &start) in digits.chunks(RUN).zip(starts) {
+        match digits.first_chunk() {
+            Some(digits) => part.push(run, start, digits),
+            None => {
+                let mut last = [0; RUN];
+                last[..digits.len()].copy_from_slice(digits);
+                part.push(run, start, &last);
+            }
+        }
+    }
+    part.end();
 }
 
 /// Sets word j of `points` to digit j times weight j. Words 2i and 2i + 1 are the real and
@@ -73,31 +108,24 @@ fn weigh(digits: &[i32], weights: &[f64], points: &mut [Complex<f64>]) {
 }
 
 impl Transform for Whole {
-    fn load(&mut self, digits: &[i32]) {
-        weigh(digits, &self.weights, &mut self.points);
-        self.forward.process_with_scratch(&mut self.points, &mut self.scratch);
+    fn load(&mut self, x: &[u64]) {
+        unpack(x, &self.run, &self.starts, &mut self.digits);
+        self.transform();
     }
 
     fn square(&mut self, subtract: Option<Subtrahend>) -> f64 {
-        let mut digits = std::mem::take(&mut self.digits);
-        let error = self.square_into(subtract, &mut digits);
-        self.load(&digits);
-        self.digits = digits;
+        let error = self.square_to_digits(subtract);
+        self.transform();
         error
     }
 
-    fn square_into(&mut self, subtract: Option<Subtrahend>, digits: &mut [i32]) -> f64 {
-        square_row_zero(&mut self.points, &self.quarter);
-        self.finish(subtract, digits)
-    }
-
-    fn load_factor(&mut self, digits: &[i32]) {
-        weigh(digits, &self.weights, &mut self.factor);
-        self.forward.process_with_scratch(&mut self.factor, &mut self.scratch);
-    }
-
-    fn multiply_into(&mut self, digits: &mut [i32]) -> f64 {
-        multiply_row_zero(&mut self.points, &self.factor, &self.quarter);
-        self.finish(None, digits)
+    fn square_into(&mut self, subtract: Option<Subtrahend>, x: &mut Vec<u64>) -> f64 {
+        let error = self.square_to_digits(subtract);
+        digits::pack(&self.layout, x, self.layout.len(), |parts| {
+            for part in parts {
+                pack(part, &self.run, &self.starts, &self.digits);
+            }
+        });
+        error
     }
 }

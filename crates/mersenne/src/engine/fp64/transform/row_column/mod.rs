@@ -28,6 +28,7 @@ mod rows;
 use std::ops::Range;
 use std::sync::Arc;
 
+use multiversion::multiversion;
 use rustfft::num_complex::Complex;
 use rustfft::{Fft, FftPlanner};
 
@@ -38,6 +39,7 @@ use super::roots::Roots;
 use super::team::Team;
 use crate::engine::fp64::carry::lanes::{self, RowWeights};
 use crate::engine::fp64::carry::{Observed, Subtrahend};
+use crate::engine::fp64::digits::{self, PARTS, Part, RUN, Run, Start, integer};
 use crate::engine::fp64::weights::{Bases, Weight};
 use crate::layout::WordLayout;
 
@@ -47,7 +49,6 @@ type C64 = Complex<f64>;
 pub(crate) struct RowColumn {
     plan: Plan,
     points: Buffer,
-    factor: Option<Buffer>,
     groups: Vec<Group>,
     team: Team<Worker>,
 }
@@ -57,7 +58,6 @@ struct Worker {
     block: Buffer,
     scratch: Buffer,
     rows: [Buffer; 2],
-    factor_rows: [Buffer; 2],
     carry: Vec<f64>,
 }
 
@@ -65,12 +65,10 @@ impl Worker {
     /// Allocates working memory for transforms of `rows` rows and `columns` columns, with `scratch`
     /// points of scratch memory for the FFTs.
     fn new(rows: usize, columns: usize, scratch: usize) -> Self {
-        let pair = || [Buffer::new(columns), Buffer::new(columns)];
         Self {
             block: Buffer::new(WIDTH * (rows + GAP)),
             scratch: Buffer::new(scratch),
-            rows: pair(),
-            factor_rows: pair(),
+            rows: [Buffer::new(columns), Buffer::new(columns)],
             carry: vec![0.0; rows],
         }
     }
@@ -102,6 +100,9 @@ struct Plan {
     row_weights: RowWeights,
     /// The weights of the 2·C words of row 0, which has C points.
     word_weights: Vec<Weight>,
+    /// The positions of the rows in a packed residue, and of the words of each block in a row.
+    starts: Vec<Start>,
+    runs: Vec<Run>,
 }
 
 /// A run of adjacent blocks of columns. One thread processes them in order, and carries run through
@@ -165,20 +166,18 @@ impl RowColumn {
             .collect();
         let scratch = plan.scratch_len();
         let team = Team::new(threads, || Worker::new(rows, columns, scratch))?;
-        Ok(Self { points: Buffer::new(blocks * plan.stride), factor: None, plan, groups, team })
+        Ok(Self { points: Buffer::new(blocks * plan.stride), plan, groups, team })
     }
 
     /// Executes the row pass: transforms every pair of rows, squares the rows, and transforms them
-    /// back. If `by_factor` is true, multiplies the rows by the second factor instead of squaring
-    /// them.
-    fn row_pass(&mut self, by_factor: bool) {
+    /// back.
+    fn row_pass(&mut self) {
         let pairs = self.plan.rows / 2 + 1;
         let points = Shared::new(&mut self.points);
-        let factor = self.factor.as_mut().filter(|_| by_factor).map(|f| Shared::new(f));
         let plan = &self.plan;
         self.team.share(0..pairs, |worker, k1| {
             // SAFETY: pair k1 accesses rows k1 and R − k1 with k1 ≤ R/2: no two pairs share a row.
-            unsafe { plan.row_pair(k1, &points, factor.as_ref(), worker) }
+            unsafe { plan.row_pair(k1, &points, worker) }
         });
     }
 
@@ -214,49 +213,47 @@ impl RowColumn {
         observed.round_off(plan.layout.len())
     }
 
-    /// Copies the digits of the product from the points to `digits`. The last call of
+    /// Packs the digits of the square, which are in the points, into x. The last call of
     /// [`Self::column_pass`] must have had `to_digits`, so that the points contain digits.
-    fn store(&mut self, digits: &mut [i32]) {
-        let (plan, points) = (&self.plan, &self.points);
-        self.team.share(digits.chunks_mut(2 * plan.columns).enumerate(), |_, (r, row)| {
-            for (block, words) in points.chunks(plan.stride).zip(row.chunks_mut(2 * WIDTH)) {
-                for (z, pair) in block[r * WIDTH..].iter().zip(words.chunks_exact_mut(2)) {
-                    // The values are integers; they are out of range only after a round-off error.
-                    pair[0] = z.re as i32;
-                    pair[1] = z.im as i32;
-                }
-            }
+    fn store(&mut self, x: &mut Vec<u64>) {
+        let (plan, points, team) = (&self.plan, &self.points, &mut self.team);
+        let width = 2 * plan.columns * plan.rows.div_ceil(PARTS);
+        digits::pack(&plan.layout, x, width, |parts| {
+            team.share(parts, |_, part| pack(plan, points, part));
         });
     }
 }
 
+/// Packs the digits of a part, which are in the points.
+#[multiversion(targets("x86_64+avx2+fma+bmi1+bmi2+lzcnt"))]
+fn pack(plan: &Plan, points: &[C64], mut part: Part<'_>) {
+    let width = 2 * plan.columns;
+    for r in part.words.start / width..part.words.end / width {
+        for (block, run) in points.chunks(plan.stride).zip(&plan.runs) {
+            let mut digits = [0; RUN];
+            for (z, pair) in block[r * WIDTH..].iter().zip(digits.chunks_exact_mut(2)) {
+                (pair[0], pair[1]) = (integer(z.re), integer(z.im));
+            }
+            part.push(run, plan.starts[r], &digits);
+        }
+    }
+    part.end();
+}
+
 impl Transform for RowColumn {
-    fn load(&mut self, digits: &[i32]) {
-        self.plan.load(&mut self.points, digits, &mut self.team);
+    fn load(&mut self, x: &[u64]) {
+        self.plan.load(&mut self.points, x, &mut self.team);
     }
 
     fn square(&mut self, subtract: Option<Subtrahend>) -> f64 {
-        self.row_pass(false);
+        self.row_pass();
         self.column_pass(subtract, false)
     }
 
-    fn square_into(&mut self, subtract: Option<Subtrahend>, digits: &mut [i32]) -> f64 {
-        self.row_pass(false);
+    fn square_into(&mut self, subtract: Option<Subtrahend>, x: &mut Vec<u64>) -> f64 {
+        self.row_pass();
         let error = self.column_pass(subtract, true);
-        self.store(digits);
-        error
-    }
-
-    fn load_factor(&mut self, digits: &[i32]) {
-        let len = self.points.len();
-        let factor = self.factor.get_or_insert_with(|| Buffer::new(len));
-        self.plan.load(factor, digits, &mut self.team);
-    }
-
-    fn multiply_into(&mut self, digits: &mut [i32]) -> f64 {
-        self.row_pass(true);
-        let error = self.column_pass(None, true);
-        self.store(digits);
+        self.store(x);
         error
     }
 }
@@ -288,6 +285,8 @@ impl Plan {
             bases: Bases::new(&layout),
             row_weights: RowWeights::new(&layout, 2 * columns, scale),
             word_weights: (0..2 * columns).map(|i| Weight::new(&layout, i, 1.0)).collect(),
+            starts: Start::of_rows(&layout, 2 * columns, rows),
+            runs: Run::of_row(&layout, 2 * columns),
         }
     }
 
@@ -311,13 +310,13 @@ impl Plan {
         [self.word_weights[2 * column], self.word_weights[2 * column + 1]]
     }
 
-    /// Weights the digits, computes the FFTs of the columns, multiplies them by the twiddles, and
-    /// writes them to `points`.
-    fn load(&self, points: &mut [C64], digits: &[i32], team: &mut Team<Worker>) {
+    /// Weights the digits of the residue x, computes the FFTs of the columns, multiplies them by the
+    /// twiddles, and writes them to `points`.
+    fn load(&self, points: &mut [C64], x: &[u64], team: &mut Team<Worker>) {
         team.share(points.chunks_mut(self.stride).enumerate(), |worker, (block, points)| {
-            let from = 2 * WIDTH * block;
-            for (r, row) in digits.chunks(2 * self.columns).enumerate() {
-                for (w, d) in row[from..from + 2 * WIDTH].chunks_exact(2).enumerate() {
+            for (r, &start) in self.starts.iter().enumerate() {
+                let digits = self.runs[block].digits(x, start);
+                for (w, d) in digits.chunks_exact(2).enumerate() {
                     worker.block[w * (self.rows + GAP) + r] =
                         C64::new(f64::from(d[0]), f64::from(d[1]));
                 }

@@ -1,29 +1,19 @@
-//! The row pass: transforms pairs of rows, squares or multiplies them, and transforms them back.
+//! The row pass: transforms pairs of rows, squares them, and transforms them back.
 
 use super::{C64, Plan, Worker};
 use crate::engine::fp64::transform::block::WIDTH;
 use crate::engine::fp64::transform::buffer::Shared;
-use crate::engine::fp64::transform::pairing::{
-    multiply_mirrored, multiply_row_zero, square_mirrored, square_row_zero,
-};
+use crate::engine::fp64::transform::pairing::{square_mirrored, square_row_zero};
 
 impl Plan {
-    /// Transforms rows k1 and R − k1 of the R rows of `points`. Squares the two rows if `factor` is
-    /// `None`. Otherwise, transforms rows k1 and R − k1 of `factor`, and multiplies the rows of
-    /// `points` by them. Then transforms the products back. For k1 = 0 and k1 = R/2, there is only
-    /// one row.
+    /// Transforms rows k1 and R − k1 of the R rows of `points`, squares them, and transforms them
+    /// back. For k1 = 0 and k1 = R/2, there is only one row.
     ///
     /// # Safety
-    /// No other thread may access these rows of `points` or of `factor` during the call.
-    pub(super) unsafe fn row_pair(
-        &self,
-        k1: usize,
-        points: &Shared<'_>,
-        factor: Option<&Shared<'_>>,
-        worker: &mut Worker,
-    ) {
+    /// No other thread may access these rows of `points` during the call.
+    pub(super) unsafe fn row_pair(&self, k1: usize, points: &Shared<'_>, worker: &mut Worker) {
         let partner = (self.rows - k1) % self.rows;
-        let Worker { rows: [low, high], factor_rows: [low2, high2], scratch, .. } = worker;
+        let Worker { rows: [low, high], scratch, .. } = worker;
         let single = partner == k1;
         // SAFETY: the caller guarantees exclusive access to rows k1 and R − k1.
         unsafe {
@@ -31,30 +21,17 @@ impl Plan {
             if !single {
                 self.fetch(points, partner, high, scratch);
             }
-            if let Some(factor) = factor {
-                self.fetch(factor, k1, low2, scratch);
-                if !single {
-                    self.fetch(factor, partner, high2, scratch);
-                }
-            }
         }
         let w = self.row_root[k1];
         let (quarter, half) = (&self.quarter, self.columns / 2);
-        match (factor.is_some(), k1 == 0, single) {
-            (false, true, _) => square_row_zero(low, quarter),
-            (true, true, _) => multiply_row_zero(low, low2, quarter),
+        match (k1 == 0, single) {
+            (true, _) => square_row_zero(low, quarter),
             // C is even: row R/2 is paired with itself in two halves.
-            (false, false, true) => {
+            (false, true) => {
                 let (a, b) = low.split_at_mut(half);
                 square_mirrored(a, b, w, &quarter[..half]);
             }
-            (true, false, true) => {
-                let (a, b) = low.split_at_mut(half);
-                let (a2, b2) = low2.split_at(half);
-                multiply_mirrored(a, b, a2, b2, w, &quarter[..half]);
-            }
-            (false, false, false) => square_mirrored(low, high, w, quarter),
-            (true, false, false) => multiply_mirrored(low, high, low2, high2, w, quarter),
+            (false, false) => square_mirrored(low, high, w, quarter),
         }
         // SAFETY: as above.
         unsafe {

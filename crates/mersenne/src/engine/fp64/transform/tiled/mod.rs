@@ -33,6 +33,7 @@ mod worker;
 
 use std::ops::Range;
 
+use multiversion::multiversion;
 use warpint_arith::simd;
 
 use self::columns::{Block, Injection, Work};
@@ -45,6 +46,7 @@ use super::buffer::{Buffer, words, words_mut};
 use super::team::Team;
 use crate::engine::fp64::carry::tiles::Seen;
 use crate::engine::fp64::carry::{Observed, Subtrahend};
+use crate::engine::fp64::digits::{self, PARTS, Part, RUN, integer};
 use crate::layout::WordLayout;
 
 /// The least number of blocks of a group.
@@ -54,7 +56,6 @@ const BLOCKS_OF_GROUP: usize = 8;
 pub(crate) struct Tiled {
     plan: Plan,
     points: Buffer,
-    factor: Option<Buffer>,
     groups: Vec<Group>,
     team: Team<Worker>,
 }
@@ -109,20 +110,18 @@ impl Tiled {
             })
             .collect();
         let team = Team::new(threads, || Worker::new(&shape))?;
-        Ok(Self { points: buffer(&shape), factor: None, plan, groups, team })
+        let points = Buffer::new(blocks * shape.stride() / 2);
+        Ok(Self { plan, points, groups, team })
     }
 
     /// Executes the row pass: transforms every pair of rows, squares the rows, and transforms them
-    /// back. If `by_factor` is true, multiplies the rows by the second factor instead of squaring
-    /// them.
-    fn row_pass(&mut self, by_factor: bool) {
+    /// back.
+    fn row_pass(&mut self) {
         let plan = &self.plan;
         let points = Points::of(&mut self.points);
-        let factor = self.factor.as_mut().filter(|_| by_factor).map(Points::of);
         self.team.share(0..plan.pairs.len() / WIDTH, |worker, group| {
-            let factor = factor.map(Points::get);
-            // SAFETY: both buffers have all blocks, and every row belongs to one pair only.
-            simd::run(unsafe { RowGroup::new(plan, group, points.get(), factor, worker) });
+            // SAFETY: the buffer has all blocks, and every row belongs to one pair only.
+            simd::run(unsafe { RowGroup::new(plan, group, points.get(), worker) });
         });
     }
 
@@ -172,55 +171,65 @@ impl Tiled {
         observed.round_off(plan.layout.len())
     }
 
-    /// Copies the digits of the product from the points to `digits`. The last call of
+    /// Packs the digits of the square, which are in the points, into x. The last call of
     /// [`Self::column_pass`] must have had `to_digits`, so that the points contain digits.
-    fn store(&mut self, digits: &mut [i32]) {
-        let (shape, points) = (&self.plan.shape, words(&self.points));
-        self.team.share(digits.chunks_mut(2 * shape.column_count()).enumerate(), |_, (r, row)| {
-            for (block, words) in points.chunks(shape.stride()).zip(row.chunks_mut(ROW)) {
-                let points = &block[shape.place(r)..][..ROW];
-                for (w, pair) in words.chunks_exact_mut(2).enumerate() {
-                    // The values are integers; they are out of range only after a round-off error.
-                    pair[0] = points[w] as i32;
-                    pair[1] = points[WIDTH + w] as i32;
-                }
-            }
+    fn store(&mut self, x: &mut Vec<u64>) {
+        let (plan, points, team) = (&self.plan, words(&self.points), &mut self.team);
+        let width = 2 * plan.shape.column_count() * plan.shape.row_count().div_ceil(PARTS);
+        digits::pack(&plan.layout, x, width, |parts| {
+            team.share(parts, |_, part| pack(plan, points, part));
         });
     }
 }
 
-/// Returns memory for all blocks of a transform.
-fn buffer(shape: &Shape) -> Buffer {
-    Buffer::new(shape.blocks() * shape.stride() / 2)
+/// Packs the digits of a part, which are in the points.
+#[multiversion(targets("x86_64+avx2+fma+bmi1+bmi2+lzcnt"))]
+fn pack(plan: &Plan, points: &[f64], mut part: Part<'_>) {
+    let shape = &plan.shape;
+    let width = 2 * shape.column_count();
+    for r in part.words.start / width..part.words.end / width {
+        let place = shape.place(r);
+        for (block, run) in points.chunks_exact(shape.stride()).zip(&plan.runs) {
+            let points = &block[place..][..ROW];
+            let mut digits = [0; RUN];
+            for w in 0..WIDTH {
+                digits[2 * w] = integer(points[w]);
+                digits[2 * w + 1] = integer(points[WIDTH + w]);
+            }
+            part.push(run, plan.starts[r], &digits);
+        }
+    }
+    part.end();
+}
+
+/// Writes the digits of the residue x in the words of a block to `points`.
+#[multiversion(targets("x86_64+avx2+fma+bmi1+bmi2+lzcnt"))]
+fn unpack(plan: &Plan, block: usize, x: &[u64], points: &mut [f64]) {
+    let run = &plan.runs[block];
+    for (r, &start) in plan.starts.iter().enumerate() {
+        let to = &mut points[plan.shape.place(r)..][..ROW];
+        let digits = run.digits(x, start);
+        for w in 0..WIDTH {
+            to[w] = f64::from(digits[2 * w]);
+            to[WIDTH + w] = f64::from(digits[2 * w + 1]);
+        }
+    }
 }
 
 impl Transform for Tiled {
-    fn load(&mut self, digits: &[i32]) {
-        self.plan.load(&mut self.points, digits, &mut self.team);
+    fn load(&mut self, x: &[u64]) {
+        self.plan.load(&mut self.points, x, &mut self.team);
     }
 
     fn square(&mut self, subtract: Option<Subtrahend>) -> f64 {
-        self.row_pass(false);
+        self.row_pass();
         self.column_pass(subtract, false)
     }
 
-    fn square_into(&mut self, subtract: Option<Subtrahend>, digits: &mut [i32]) -> f64 {
-        self.row_pass(false);
+    fn square_into(&mut self, subtract: Option<Subtrahend>, x: &mut Vec<u64>) -> f64 {
+        self.row_pass();
         let error = self.column_pass(subtract, true);
-        self.store(digits);
-        error
-    }
-
-    fn load_factor(&mut self, digits: &[i32]) {
-        let shape = &self.plan.shape;
-        let factor = self.factor.get_or_insert_with(|| buffer(shape));
-        self.plan.load(factor, digits, &mut self.team);
-    }
-
-    fn multiply_into(&mut self, digits: &mut [i32]) -> f64 {
-        self.row_pass(true);
-        let error = self.column_pass(None, true);
-        self.store(digits);
+        self.store(x);
         error
     }
 }
@@ -243,17 +252,11 @@ impl Plan {
         carry[..r1].rotate_right(1);
     }
 
-    /// Weights the digits, transforms the columns, and writes them to `points`.
-    fn load(&self, points: &mut Buffer, digits: &[i32], team: &mut Team<Worker>) {
-        let shape = &self.shape;
-        let blocks = words_mut(points).chunks_mut(shape.stride()).enumerate();
+    /// Weights the digits of the residue x, transforms the columns, and writes them to `points`.
+    fn load(&self, points: &mut Buffer, x: &[u64], team: &mut Team<Worker>) {
+        let blocks = words_mut(points).chunks_mut(self.shape.stride()).enumerate();
         team.share(blocks, |worker, (block, points)| {
-            for (r, row) in digits.chunks(2 * shape.column_count()).enumerate() {
-                let to = &mut points[shape.place(r)..][..ROW];
-                for (w, pair) in row[block * ROW..][..ROW].chunks_exact(2).enumerate() {
-                    (to[w], to[WIDTH + w]) = (f64::from(pair[0]), f64::from(pair[1]));
-                }
-            }
+            unpack(self, block, x, points);
             worker.carry.fill(0.0);
             let (tile, carry) = (worker.tile(), &mut worker.carry);
             let work = Work::Absorb { to_digits: false };

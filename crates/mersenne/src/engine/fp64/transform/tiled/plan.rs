@@ -4,6 +4,7 @@ use super::shape::{ROW, Shape, WIDTH};
 use super::stages::Fft;
 use crate::engine::fp64::carry::lanes::RowWeights;
 use crate::engine::fp64::carry::tiles::WordWeights;
+use crate::engine::fp64::digits::{Run, Start};
 use crate::engine::fp64::transform::buffer::{Buffer, words_mut};
 use crate::engine::fp64::transform::roots::Roots;
 use crate::engine::fp64::weights::{Bases, Weight};
@@ -43,6 +44,9 @@ pub(super) struct Plan {
     pub(super) row_weights: RowWeights,
     /// The weights of the words of row 0.
     pub(super) word_weights: Vec<[WordWeights; ROW]>,
+    /// The positions of the rows in a packed residue, and of the words of each block in a row.
+    pub(super) starts: Vec<Start>,
+    pub(super) runs: Vec<Run>,
 }
 
 impl Plan {
@@ -121,6 +125,8 @@ impl Plan {
             bases: Bases::new(&layout),
             row_weights: RowWeights::of_rows(weights),
             word_weights: (0..shape.blocks()).map(block).collect(),
+            starts: Start::of_rows(&layout, 2 * columns, rows),
+            runs: Run::of_row(&layout, 2 * columns),
             pairs,
         })
     }

@@ -1,4 +1,4 @@
-//! The row pass: transforms pairs of rows, squares or multiplies them, and transforms them back.
+//! The row pass: transforms pairs of rows, squares them, and transforms them back.
 //!
 //! Let y be a row with index k1 after the transforms of the columns, and k = k1 + R·k2 an index of
 //! the spectrum Z. With e(x) = e^(−2πi·x), Z_k = Σ_c e(c·k2/C)·e(c·k1/n)·y_c. Let y' be row R − k1.
@@ -19,13 +19,11 @@ use super::stages::{Plain, Vectors, View};
 use super::worker::Worker;
 use crate::engine::fp64::transform::buffer::words;
 
-/// The work of the row pass on [`WIDTH`] pairs of rows. If `factor` is given, multiplies the rows
-/// by the rows of the second factor, otherwise squares them.
+/// The work of the row pass on [`WIDTH`] pairs of rows.
 pub(super) struct RowGroup<'a> {
     plan: &'a Plan,
     group: usize,
     points: *mut f64,
-    factor: Option<*mut f64>,
     worker: &'a mut Worker,
 }
 
@@ -33,17 +31,16 @@ impl<'a> RowGroup<'a> {
     /// Describes the work on pairs 8·`group` to 8·`group` + 7.
     ///
     /// # Safety
-    /// `points` and `factor` must each point to all blocks of a transform with this plan. No other
+    /// `points` must point to all blocks of a transform with this plan. No other
     /// thread may access the rows of these pairs while the kernel runs.
     pub(super) unsafe fn new(
         plan: &'a Plan,
         group: usize,
         points: *mut f64,
-        factor: Option<*mut f64>,
         worker: &'a mut Worker,
     ) -> Self {
         assert!((group + 1) * WIDTH <= plan.pairs.len(), "no such pairs");
-        Self { plan, group, points, factor, worker }
+        Self { plan, group, points, worker }
     }
 }
 
@@ -64,7 +61,7 @@ impl Kernel for RowGroup<'_> {
 
     #[inline(always)]
     fn run<V: F64s>(self, i: V::Instructions) {
-        let Self { plan, group, points, factor, worker } = self;
+        let Self { plan, group, points, worker } = self;
         let [c1, c2] = plan.shape.columns;
         let first = group * WIDTH;
         for part in (0..WIDTH).step_by(V::LANES) {
@@ -84,15 +81,11 @@ impl Kernel for RowGroup<'_> {
                 twist: worker.twist(),
             };
             let rows = worker.rows();
-            let second = factor.map(|factor| (factor, worker.factor_rows()));
             // SAFETY: the creator's promise about the points. The working memory is as large as
             // `Worker` describes.
             unsafe {
                 lanes.fetch::<V>(i, points, rows);
-                if let Some((factor, factor_rows)) = second {
-                    lanes.fetch::<V>(i, factor, factor_rows);
-                }
-                lanes.multiply::<V>(i, rows, second.map(|(_, rows)| rows));
+                lanes.square::<V>(i, rows);
                 lanes.put_back::<V>(i, rows, points);
             }
         }
@@ -185,18 +178,12 @@ impl Lanes<'_> {
         }
     }
 
-    /// Completes the transforms over c2, multiplies, and begins the inverse transforms.
+    /// Completes the transforms over c2, squares, and begins the inverse transforms.
     ///
     /// # Safety
-    /// `rows`, and `factor` if given, must be working memory for a pair of rows, which
-    /// [`Self::fetch`] has filled.
+    /// `rows` must be working memory for a pair of rows, which [`Self::fetch`] has filled.
     #[inline(always)]
-    unsafe fn multiply<V: F64s>(
-        &self,
-        i: V::Instructions,
-        rows: [*mut f64; 2],
-        factor: Option<[*mut f64; 2]>,
-    ) {
+    unsafe fn square<V: F64s>(&self, i: V::Instructions, rows: [*mut f64; 2]) {
         let [c1, c2] = self.plan.shape.columns;
         let element = 2 * V::LANES;
         let fft = &self.plan.column_ffts[1];
@@ -209,29 +196,22 @@ impl Lanes<'_> {
             let tile =
                 View { at: self.tile, element: 2 * element, column: element, imaginary: V::LANES };
             // SAFETY: the tables `fine` and `twist` have C2 entries. The rows have C1·`pitch`
-            // elements. The tile has room for twice 2·C2 vectors of complex numbers.
+            // elements. The tile has room for 2·C2 vectors of complex numbers.
             unsafe {
                 for (c, &w) in twiddles.iter().enumerate() {
                     let fine = C64s::<V>::load(i, self.fine.add(c * ROW), WIDTH);
                     let w = fine.mul(C64s::splat(i, w));
                     w.store(self.twist.add(c * element), V::LANES);
                 }
-                let view = |rows: [*mut f64; 2]| View {
+                let view = View {
                     at: rows[0].add(piece * pitch * element),
                     element,
                     column: rows[1].offset_from_unsigned(rows[0]),
                     imaginary: V::LANES,
                 };
-                let view_of_rows = view(rows);
-                fft.forward::<V, _, 2>(i, [view_of_rows, tile, tile], Vectors(self.twist));
-                if let Some(factor) = factor {
-                    let other = View { at: self.tile.add(2 * c2 * element), ..tile };
-                    fft.forward::<V, _, 2>(i, [view(factor), other, other], Vectors(self.twist));
-                    combine::<V, false>(i, tile, other, root, quarter);
-                } else {
-                    combine::<V, true>(i, tile, tile, root, quarter);
-                }
-                fft.inverse::<V, _, 2>(i, [tile, tile, view_of_rows], Vectors(self.twist));
+                fft.forward::<V, _, 2>(i, [view, tile, tile], Vectors(self.twist));
+                combine(i, tile, root, quarter);
+                fft.inverse::<V, _, 2>(i, [tile, tile, view], Vectors(self.twist));
             }
         }
     }
@@ -302,58 +282,36 @@ impl Lanes<'_> {
     }
 }
 
-/// Replaces each A and B in the two columns of `tile` by A·A2 − t·D·D2 and B·B2 − t·D·D2, with
-/// D = A − B, D2 = A2 − B2 and t = `root`·`quarter` + ¼. A2 and B2 are the columns of `other`; if
-/// `SQUARE`, they are A and B. The formulas are those of the module `pairing`.
+/// Replaces each A and B in the two columns of `tile` by A² − t·D² and B² − t·D², with D = A − B and
+/// t = `root`·`quarter` + ¼. The formulas are those of the module `pairing`.
 ///
 /// # Safety
-/// Both views must be accessible to the caller alone for as many elements as `quarter` has.
+/// The view must be accessible to the caller alone for as many elements as `quarter` has.
 #[inline(always)]
-unsafe fn combine<V: F64s, const SQUARE: bool>(
-    i: V::Instructions,
-    tile: View,
-    other: View,
-    root: C64s<V>,
-    quarter: &[[f64; 2]],
-) {
+unsafe fn combine<V: F64s>(i: V::Instructions, tile: View, root: C64s<V>, quarter: &[[f64; 2]]) {
     let add = V::splat(i, 0.25);
     for (e, &[re, im]) in quarter.iter().enumerate() {
         // SAFETY: the caller's promise.
         unsafe {
             let at = tile.at.add(e * tile.element);
-            let at2 = other.at.add(e * other.element);
             let (a, b) = (
                 C64s::<V>::load(i, at, tile.imaginary),
                 C64s::<V>::load(i, at.add(tile.column), tile.imaginary),
             );
-            let (a2, b2) = if SQUARE {
-                (a, b)
-            } else {
-                (
-                    C64s::load(i, at2, other.imaginary),
-                    C64s::load(i, at2.add(other.column), other.imaginary),
-                )
-            };
             let (re, im) = (V::splat(i, re), V::splat(i, im));
             let t = C64s {
                 re: im.neg_mul_add(root.im, re.mul_add(root.re, add)),
                 im: re.mul_add(root.im, im.mul(root.re)),
             };
-            let d = a.sub(b);
-            let d2 = if SQUARE { d } else { a2.sub(b2) };
-            let q = t.mul(product::<V, SQUARE>(d, d2));
-            product::<V, SQUARE>(a, a2).sub(q).store(at, tile.imaginary);
-            product::<V, SQUARE>(b, b2).sub(q).store(at.add(tile.column), tile.imaginary);
+            let q = t.mul(squared(a.sub(b)));
+            squared(a).sub(q).store(at, tile.imaginary);
+            squared(b).sub(q).store(at.add(tile.column), tile.imaginary);
         }
     }
 }
 
-/// Returns a·b; if `SQUARE`, a and b must be equal.
+/// Returns a².
 #[inline(always)]
-fn product<V: F64s, const SQUARE: bool>(a: C64s<V>, b: C64s<V>) -> C64s<V> {
-    if SQUARE {
-        C64s { re: a.re.mul_sub(a.re, a.im.mul(a.im)), im: a.re.add(a.re).mul(a.im) }
-    } else {
-        a.mul(b)
-    }
+fn squared<V: F64s>(a: C64s<V>) -> C64s<V> {
+    C64s { re: a.re.mul_sub(a.re, a.im.mul(a.im)), im: a.re.add(a.re).mul(a.im) }
 }

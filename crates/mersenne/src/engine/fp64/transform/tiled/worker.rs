@@ -7,9 +7,7 @@ use crate::engine::fp64::transform::buffer::{Buffer, words_mut};
 pub(super) struct Worker {
     /// Two rows, each of C1·`row_pitch` vectors of complex numbers.
     rows: Buffer,
-    /// As `rows`, for the second factor.
-    factor_rows: Buffer,
-    /// R1 or R2 rows of a block, 8·C1 vectors of complex numbers, or twice 2·C2 of them.
+    /// R1 or R2 rows of a block, 8·C1 vectors of complex numbers, or 2·C2 of them.
     tile: Buffer,
     /// C2 vectors of complex numbers.
     twist: Buffer,
@@ -21,11 +19,9 @@ impl Worker {
     pub(super) fn new(shape: &Shape) -> Self {
         let ([r1, r2], [c1, c2]) = (shape.rows, shape.columns);
         // Numbers of complex numbers; a vector has WIDTH of them.
-        let rows = || Buffer::new(2 * c1 * shape.row_pitch() * WIDTH);
-        let tile = (r1.max(r2)).max(WIDTH * c1).max(4 * c2) * WIDTH;
+        let tile = (r1.max(r2)).max(WIDTH * c1).max(2 * c2) * WIDTH;
         Self {
-            rows: rows(),
-            factor_rows: rows(),
+            rows: Buffer::new(2 * c1 * shape.row_pitch() * WIDTH),
             tile: Buffer::new(tile),
             twist: Buffer::new(c2 * WIDTH),
             carry: vec![0.0; shape.row_count()],
@@ -34,12 +30,12 @@ impl Worker {
 
     /// Returns the working memory of two rows.
     pub(super) fn rows(&mut self) -> [*mut f64; 2] {
-        halves(&mut self.rows)
-    }
-
-    /// Returns the working memory of two rows of the second factor.
-    pub(super) fn factor_rows(&mut self) -> [*mut f64; 2] {
-        halves(&mut self.factor_rows)
+        let words = words_mut(&mut self.rows);
+        let half = words.len() / 2 / ROW * ROW;
+        let first = words.as_mut_ptr();
+        // SAFETY: half is at most the number of words. Both pointers may access the whole buffer:
+        // rows are reached from the first one.
+        [first, unsafe { first.add(half) }]
     }
 
     pub(super) fn tile(&mut self) -> *mut f64 {
@@ -49,13 +45,4 @@ impl Worker {
     pub(super) fn twist(&mut self) -> *mut f64 {
         words_mut(&mut self.twist).as_mut_ptr()
     }
-}
-
-fn halves(buffer: &mut Buffer) -> [*mut f64; 2] {
-    let words = words_mut(buffer);
-    let half = words.len() / 2 / ROW * ROW;
-    let first = words.as_mut_ptr();
-    // SAFETY: half is at most the number of words. Both pointers may access the whole buffer: rows
-    // are reached from the first one.
-    [first, unsafe { first.add(half) }]
 }
