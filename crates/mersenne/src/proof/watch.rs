@@ -202,7 +202,8 @@ mod tests {
         let m = (1u64 << p) - 1;
         let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(3);
         let mut engine = Word.build(p, 1, BuildOptions::new(2 + ODD_POWERS, 1)).unwrap();
-        let mut exponents: Vec<u64> = (0..=130).chain([u64::MAX, 1 << 63, 1 << 24, 3 << 60]).collect();
+        let mut exponents: Vec<u64> =
+            (0..=130).chain([u64::MAX, 1 << 63, 1 << 24, 3 << 60]).collect();
         exponents.extend((0..64).map(|s| rng.random::<u64>() >> s));
         exponents.extend((0..64).map(|s| u64::MAX >> s));
         for h in exponents {

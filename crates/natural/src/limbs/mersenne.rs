@@ -4,8 +4,8 @@
 //! module take canonical operands and return canonical results. Exceptions are [`reduce`], which
 //! takes any number, and [`canonicalise`], which takes numbers below 2^p.
 
-use super::mul::mul;
 use super::linear::shift_right_assign;
+use super::mul::mul;
 use super::{add_assign, div_rem_small, mul_small_assign, rem_small, sub_assign};
 
 /// Returns ⌈p/64⌉, the number of limbs of a residue mod 2^p − 1.

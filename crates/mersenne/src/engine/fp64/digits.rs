@@ -17,6 +17,8 @@
 //! added into limbs. What does not fit the limbs of the part, the *tail*, is added to the next part
 //! when all parts are done. The tail of the last part goes into word 0, because 2^p ≡ 1.
 
+#![expect(clippy::needless_range_loop, reason = "indices that several arrays share")]
+
 use warpint_natural::limbs;
 
 use super::LONGEST_WORD;
@@ -33,7 +35,7 @@ const LIMBS: usize = 8;
 pub(crate) const PARTS: usize = 64;
 
 /// The number of limbs that hold the words of a run, the bit before them, and the limb after them.
-const WINDOW: usize = (RUN * LONGEST_WORD + 63) / 64 + 2;
+const WINDOW: usize = (RUN * LONGEST_WORD).div_ceil(64) + 2;
 
 /// The positions of the words of a run in its row: q and r with p·i = q·N + r, for each word i of the
 /// run, and for the word after each.
@@ -340,7 +342,9 @@ mod tests {
     /// one, and lengths with and without whole runs.
     fn layouts() -> Vec<(WordLayout, usize)> {
         let mut layouts = vec![];
-        for (words, width) in [(8, 16), (12, 16), (30, 32), (64, 16), (96, 48), (512, 32), (1024, 256)] {
+        for (words, width) in
+            [(8, 16), (12, 16), (30, 32), (64, 16), (96, 48), (512, 32), (1024, 256)]
+        {
             for bits in [1, 2, 3, 7, 16, 18, 24, 25] {
                 for more in [-65, -64, -63, -1, 0, 1, 5, 63, 64] {
                     let p = (words as i64 * bits + more).clamp(64, words as i64 * 25);
@@ -360,7 +364,9 @@ mod tests {
         let minus = |v: u64| limbs::sub_mod(&zero, &limbs::reduce(&[v], p), p);
         let mut x = vec![zero.clone(), minus(1), minus(2), minus(1 << 40)];
         x.extend([1, 2, u64::MAX].map(|v| limbs::reduce(&[v], p)));
-        x.extend([0x5555_5555_5555_5555, u64::MAX << 32, 1 << 63].map(|v| limbs::reduce(&vec![v; n], p)));
+        x.extend(
+            [0x5555_5555_5555_5555, u64::MAX << 32, 1 << 63].map(|v| limbs::reduce(&vec![v; n], p)),
+        );
         // One bit, or all but one, at both ends of words.
         for j in [0, 1, layout.len() / 2, layout.len() - 1] {
             for bit in [layout.offset(j), layout.offset(j + 1) - 1] {
@@ -369,9 +375,9 @@ mod tests {
                 x.push(one);
             }
         }
-        x.extend((0..3).map(|_| {
-            limbs::reduce(&(0..n).map(|_| rng.random()).collect::<Vec<u64>>(), p)
-        }));
+        x.extend(
+            (0..3).map(|_| limbs::reduce(&(0..n).map(|_| rng.random()).collect::<Vec<u64>>(), p)),
+        );
         x.iter().map(|x| Residue::from_limbs(p, x)).collect()
     }
 
@@ -399,7 +405,8 @@ mod tests {
         let mut rng = ChaCha8Rng::seed_from_u64(2);
         for (layout, width) in layouts() {
             let n = layout.len();
-            let mut cases: Vec<Vec<i32>> = [i32::MIN, -1, 0, 1, i32::MAX].map(|d| vec![d; n]).into();
+            let mut cases: Vec<Vec<i32>> =
+                [i32::MIN, -1, 0, 1, i32::MAX].map(|d| vec![d; n]).into();
             // M_p itself, from digits without a sign.
             cases.push((0..n).map(|j| (1i32 << layout.bits(j)) - 1).collect());
             for d in [-1, 1] {

@@ -534,8 +534,8 @@ fn pace() {
 #[ignore = "half a minute of measuring; run it with --release and --nocapture"]
 fn calls() {
     use std::time::{Duration, Instant};
-    let pairs = std::env::var("EXPONENTS")
-        .unwrap_or("216091:10752 6972593:393216 82589933:4718592".into());
+    let pairs =
+        std::env::var("EXPONENTS").unwrap_or("216091:10752 6972593:393216 82589933:4718592".into());
     let threads = std::env::var("THREADS").map_or(2, |n| n.parse().unwrap());
     println!("| exponent | words | µs, squaring | µs, call of 1 | µs, call of 12 | µs, product |");
     for pair in pairs.split(' ') {

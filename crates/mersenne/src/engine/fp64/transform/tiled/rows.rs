@@ -288,12 +288,7 @@ impl Lanes<'_> {
 /// # Safety
 /// The view must be accessible to the caller alone for as many elements as `quarter` has.
 #[inline(always)]
-unsafe fn combine<V: F64s>(
-    i: V::Instructions,
-    tile: View,
-    root: C64s<V>,
-    quarter: &[[f64; 2]],
-) {
+unsafe fn combine<V: F64s>(i: V::Instructions, tile: View, root: C64s<V>, quarter: &[[f64; 2]]) {
     let add = V::splat(i, 0.25);
     for (e, &[re, im]) in quarter.iter().enumerate() {
         // SAFETY: the caller's promise.
