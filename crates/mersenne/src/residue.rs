@@ -53,7 +53,12 @@ impl Residue {
     /// Returns v mod M_p, where p is `exponent`.
     #[must_use]
     pub fn from_u64(exponent: u32, v: u64) -> Self {
-        Self::from_limbs(exponent, &[v])
+        if exponent <= 64 {
+            return Self::from_limbs(exponent, &[v]);
+        }
+        let mut limbs = vec![0; limbs::limbs_for_bits(exponent)];
+        limbs[0] = v;
+        Self { exponent, limbs: limbs.into() }
     }
 
     /// Returns x mod M_p, where p is `exponent`. x is given as little-endian limbs, and may have

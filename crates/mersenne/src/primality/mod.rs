@@ -15,7 +15,7 @@ mod kind;
 mod ll;
 mod memory;
 mod pace;
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(test)]
 mod peak;
 mod prp;
 mod recovery;

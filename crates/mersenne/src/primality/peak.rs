@@ -1,5 +1,7 @@
 //! Measures the peak memory of a PRP test with its checks and saved states.
 
+#![cfg(target_os = "linux")]
+
 use std::time::Duration;
 
 use super::registers::{D, X};

@@ -64,7 +64,7 @@ const GROUP: u64 = 32;
 pub(super) struct Prp {
     kind: TestKind,
     p: u32,
-    start: Residue,
+    start: Start,
     target: u64,
     /// The iterations, ascending, at which `advance` must return the residue.
     wanted: Vec<u64>,
@@ -81,6 +81,12 @@ pub(super) struct Prp {
     /// x_target, once the sequence has reached it.
     last: Option<Last>,
     check: Option<Check>,
+}
+
+/// The residue x_0. A small number takes no memory of a whole residue.
+enum Start {
+    Small(u64),
+    Long(Residue),
 }
 
 /// The residue x_target.
@@ -142,7 +148,11 @@ impl Prp {
             before_last: None,
             last: None,
             check: None,
-            start,
+            start: if start.is(start.res64()) {
+                Start::Small(start.res64())
+            } else {
+                Start::Long(start)
+            },
         }
     }
 
@@ -417,9 +427,13 @@ impl Sequence for Prp {
     }
 
     fn first(&self) -> State {
-        let start = || self.start.clone();
-        let first = Self::new(self.kind, start(), self.target).shifted(self.first_shift.bits());
-        first.state(0, start(), start())
+        let start = match &self.start {
+            Start::Small(v) => Residue::from_u64(self.p, *v),
+            Start::Long(x) => x.clone(),
+        };
+        let first =
+            Self::new(self.kind, start.clone(), self.target).shifted(self.first_shift.bits());
+        first.state(0, start.clone(), start)
     }
 
     fn target(&self) -> u64 {

@@ -145,7 +145,7 @@ const OLD_VERSION: &str = "1";
 const MAGIC: &str = "warpint checkpoint";
 
 /// The number of bytes of a piece of a checkpoint.
-const PIECE: usize = 256 << 10;
+const PIECE: usize = 32 << 10;
 
 /// Collects the bytes of a checkpoint into pieces, and computes their SHA-256.
 struct Pieces<W> {
@@ -225,13 +225,13 @@ impl State {
         bytes
     }
 
-    /// Passes the bytes of [`State::to_bytes`] to `write` in pieces of up to 256 KiB, so that a file
+    /// Passes the bytes of [`State::to_bytes`] to `write` in pieces of some 32 KiB, so that a file
     /// can be written without a copy of all residues in memory.
     ///
     /// # Errors
     /// Returns the first error of `write`.
     pub fn write_to<E>(&self, write: impl FnMut(&[u8]) -> Result<(), E>) -> Result<(), E> {
-        let mut pieces = Pieces { write, piece: vec![], hash: Sha256::new() };
+        let mut pieces = Pieces { write, piece: Vec::with_capacity(PIECE), hash: Sha256::new() };
         pieces.push(self.header().as_bytes())?;
         let mut residue = |x: &Residue| {
             let mut left = Residue::byte_len(self.exponent);

@@ -17,6 +17,8 @@
 //! added into limbs. What does not fit the limbs of the part, the *tail*, is added to the next part
 //! when all parts are done. The tail of the last part goes into word 0, because 2^p ≡ 1.
 
+#![expect(clippy::needless_range_loop, reason = "indices that several arrays share")]
+
 use warpint_natural::limbs;
 
 use super::LONGEST_WORD;
@@ -33,7 +35,7 @@ const LIMBS: usize = 8;
 pub(crate) const PARTS: usize = 64;
 
 /// The number of limbs that hold the words of a run, the bit before them, and the limb after them.
-const WINDOW: usize = (RUN * LONGEST_WORD + 63) / 64 + 2;
+const WINDOW: usize = (RUN * LONGEST_WORD).div_ceil(64) + 2;
 
 /// The positions of the words of a run in its row: q and r with p·i = q·N + r, for each word i of the
 /// run, and for the word after each.
