@@ -603,6 +603,37 @@ mod tests {
         assert!(matches!(end, Advance::CheckFailed { iteration: 70, .. }), "{end:?}");
     }
 
+    /// Tests a state that was saved at the end of a block, before its check, and is also that of the
+    /// last iteration: a later run may end there.
+    #[test]
+    fn a_loaded_state_at_the_target_and_the_end_of_its_block_is_checked() {
+        use crate::engine::{BuildOptions, EngineFamily, word::Word};
+
+        let (p, block) = (59, 10);
+        let mut engine = Word.build(p, 1, BuildOptions::new(COUNT, 1)).unwrap();
+        let start = Residue::from_u64(p, 3);
+        let mut prp = Prp::new(TestKind::Prp, start.clone(), block);
+        engine.set(X, 3, Shift::ZERO).unwrap();
+        engine.square(X, block, Step::Square, Shift::ZERO).unwrap();
+        let last = engine.read(X, Shift::ZERO).unwrap();
+        let mut state = prp.first();
+        state.iteration = block;
+        state.residue = last.clone();
+        if let Some(gerbicz) = &mut state.gerbicz {
+            gerbicz.block = block as u32;
+        }
+        prp.load(engine.as_mut(), &state).unwrap();
+        let end = loop {
+            let saved = prp.snapshot(engine.as_mut()).unwrap();
+            assert_eq!((saved.iteration, saved.residue), (block, last.clone()));
+            match prp.advance(engine.as_mut(), 3).unwrap() {
+                Advance::Going => {}
+                end => break end,
+            }
+        };
+        assert!(matches!(&end, Advance::Finished(x) if *x == last), "{end:?}");
+    }
+
     #[test]
     fn one_check_covers_a_test_of_up_to_two_million_squarings() {
         for left in (0..2000).chain([216_091, 1_999_999, 2_000_000, 82_589_933]) {

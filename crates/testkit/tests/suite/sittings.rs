@@ -8,8 +8,8 @@ use std::time::Duration;
 use warpint_mersenne::checkpoint::{CheckpointStore, Confirmation, State};
 use warpint_mersenne::engine::{fp64::Fp64, word::Word};
 use warpint_mersenne::{
-    EngineFamily, ErrorCounts, Event, Finished, LlStart, Outcome, PlanError, Residue, StopToken,
-    TestError, TestKind,
+    EngineFamily, ErrorCounts, Event, Exponent, Finished, LlStart, Outcome, PlanError, Residue,
+    RunOptions, StopToken, TestError, TestKind, TestSpec, primality,
 };
 use warpint_selftest::faults::wrappers::{Fault, Faulty};
 use warpint_testkit::tests::{plan, run, sitting};
@@ -271,4 +271,39 @@ fn a_checkpoint_with_an_impossible_residue_is_set_aside() {
     let aside = events.iter().filter(|e| matches!(e, Event::BadCheckpoint { .. }));
     assert_eq!(aside.count(), 2);
     assert!(events.iter().any(|e| matches!(e, Event::Started { iteration: 2, .. })));
+}
+
+/// On the CPU, a test does not hold the newest state in memory, but reads it again after a round-off
+/// error. If the file is damaged, the test goes back to an older state.
+#[test]
+fn a_round_off_error_leads_back_to_the_newest_state_that_can_be_read() {
+    let p = 9_689;
+    let right = run(plan(&Fp64, p).unwrap(), TestKind::Prp).0.unwrap().residue;
+    for damaged in [false, true] {
+        let root = tempfile::tempdir().unwrap();
+        let mut store = store(root.path(), p, TestKind::Prp);
+        let enough = plan(&Fp64, p).unwrap().longer().unwrap().length();
+        let family = Faulty::leaked(&Fp64, Fault::RoundOff { after: 5_000, enough });
+        let spec = TestSpec::new(TestKind::Prp, Exponent::new(p).unwrap());
+        let options = RunOptions { checkpoint_interval: Duration::ZERO, ..RunOptions::default() };
+        let mut saved = vec![];
+        let mut back = vec![];
+        let mut note = |event| match event {
+            Event::Saved { iteration, path, .. } => {
+                if damaged && back.is_empty() {
+                    std::fs::write(path, "damaged").unwrap();
+                }
+                saved.push(iteration);
+            }
+            Event::Lengthened { back_to, .. } => back.push((saved.last().copied(), back_to)),
+            _ => {}
+        };
+        let plan = plan(family, p).unwrap();
+        let stop = StopToken::new();
+        let end = primality::run(&spec, plan, Some(&mut store), &mut note, &stop, &options);
+        assert_eq!(done(end.unwrap()).residue, right, "damaged: {damaged}");
+        let [(Some(newest), back_to)] = back[..] else { panic!("{back:?}") };
+        assert_eq!(back_to, if damaged { 0 } else { newest }, "damaged: {damaged}");
+        assert!(newest > 0);
+    }
 }
