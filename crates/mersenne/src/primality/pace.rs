@@ -5,8 +5,9 @@ use std::time::{Duration, Instant};
 use super::Clock;
 
 /// The duration of a stride on the CPU. A stride is the work between two readings of the clock and
-/// the stop token.
-const STRIDE_ON_CPU: Duration = Duration::from_millis(200);
+/// the stop token. At each end of a stride the engine packs its residue, which takes a few
+/// milliseconds at millions of words.
+const STRIDE_ON_CPU: Duration = Duration::from_millis(500);
 /// The duration of a stride on a device. It is longer than on the CPU, because at the end of each
 /// stride the host waits for the device.
 const STRIDE_ON_A_DEVICE: Duration = Duration::from_secs(1);
