@@ -65,9 +65,9 @@ pub(super) enum Path {
 
 /// Returns `Some` of the value of `$body`, where `$v` is the type of the vectors of a path, and
 /// `$proof` is the proof that the processor has its instructions. Returns `None` if the processor
-/// lacks them.
-macro_rules! with_lanes {
-    ($path:expr, $v:ident, $proof:ident => $body:expr) => {{
+/// lacks them. On AVX2, returns the value of `$avx2` instead.
+macro_rules! with_vectors {
+    ($path:expr, $v:ident, $proof:ident => $body:expr, avx2 => $avx2:expr) => {{
         match $path {
             #[cfg(target_arch = "x86_64")]
             Path::Ifma => {
@@ -75,10 +75,7 @@ macro_rules! with_lanes {
                 $v::proof().map(|$proof| $body)
             }
             #[cfg(target_arch = "x86_64")]
-            Path::Avx2 => {
-                type $v = avx2::Avx2;
-                $v::proof().map(|$proof| $body)
-            }
+            Path::Avx2 => $avx2,
             #[cfg(test)]
             Path::Portable => {
                 type $v = portable::Portable<true>;
@@ -93,29 +90,21 @@ macro_rules! with_lanes {
     }};
 }
 
-/// Does as `with_lanes` for the vectors that have [`masks::Masks`]. Returns `None` on other paths.
+/// Does as `with_vectors` for the vectors of all paths.
+macro_rules! with_lanes {
+    ($path:expr, $v:ident, $proof:ident => $body:expr) => {
+        with_vectors!($path, $v, $proof => $body, avx2 => {
+            type $v = avx2::Avx2;
+            $v::proof().map(|$proof| $body)
+        })
+    };
+}
+
+/// Does as `with_vectors` for the vectors that have [`masks::Masks`]. Those of AVX2 do not.
 macro_rules! with_masks {
-    ($path:expr, $v:ident, $proof:ident => $body:expr) => {{
-        match $path {
-            #[cfg(target_arch = "x86_64")]
-            Path::Avx2 => None,
-            #[cfg(target_arch = "x86_64")]
-            Path::Ifma => {
-                type $v = ifma::Ifma;
-                $v::proof().map(|$proof| $body)
-            }
-            #[cfg(test)]
-            Path::Portable => {
-                type $v = portable::Portable<true>;
-                $v::proof().map(|$proof| $body)
-            }
-            #[cfg(test)]
-            Path::PortableSmall => {
-                type $v = portable::Portable<false>;
-                $v::proof().map(|$proof| $body)
-            }
-        }
-    }};
+    ($path:expr, $v:ident, $proof:ident => $body:expr) => {
+        with_vectors!($path, $v, $proof => $body, avx2 => None)
+    };
 }
 
 impl Path {
@@ -197,6 +186,7 @@ impl Path {
         let done = with_lanes!(self, V, proof => power::pow_mod::<V>(proof, operands, x, flags));
         assert!(done.is_some(), "the processor lacks the path's instructions");
     }
+
     /// Returns the path that is faster than one greatest common divisor after the other for `count`
     /// pairs of numbers of `a` and `b` limbs of 32 bits. Returns `None` if there is none. The limits
     /// were measured by `cargo test --release -p warpint-integer --lib speed_of_gcds -- --ignored
