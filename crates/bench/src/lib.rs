@@ -24,6 +24,7 @@ pub mod collatz;
 pub mod columns;
 pub mod device;
 pub mod error;
+mod library;
 pub mod mersenne;
 pub mod stress;
 pub mod tune;

@@ -13,6 +13,7 @@ use rayon::prelude::*;
 use super::operands::Operands;
 use super::operation::{halves, joined};
 use super::{Listed, Operation, Work};
+use crate::library::{self, symbol};
 
 /// The number of instances (numbers of a batch) that a thread computes at a time.
 const CHUNK: usize = 64;
@@ -67,24 +68,15 @@ impl Gmp {
     /// Loads the library. Returns `None` if it is not installed, lacks a function, or has limbs of
     /// another size than 64 bits.
     pub(super) fn load() -> Option<Self> {
-        NAMES.iter().find_map(|name| {
-            // SAFETY: a library's initialisers run when it is loaded. Those of GMP do not touch
-            // memory of this program.
-            let library = unsafe { Library::new(*name) }.ok()?;
-            Self::of(library)
-        })
+        library::first(&NAMES, Self::of)
     }
 
     /// Finds the functions in the library.
     fn of(library: Library) -> Option<Self> {
-        /// Returns the address of the function or variable `name`.
-        fn symbol<T: Copy>(library: &Library, name: &[u8]) -> Option<T> {
-            // SAFETY: the callers below use the types that gmp.h declares for the names.
-            unsafe { library.get::<T>(name) }.ok().map(|found| *found)
-        }
         let l = &library;
-        let bits: *const c_int = symbol(l, b"__gmp_bits_per_limb\0")?;
-        let version: *const *const c_char = symbol(l, b"__gmp_version\0")?;
+        // SAFETY: these are the types of gmp.h.
+        let (bits, version): (*const c_int, *const *const c_char) =
+            unsafe { (symbol(l, b"__gmp_bits_per_limb\0")?, symbol(l, b"__gmp_version\0")?) };
         // SAFETY: gmp.h declares a constant of type `int`, which is valid while the library is
         // loaded.
         if unsafe { *bits } != 64 || size_of::<c_ulong>() != size_of::<u64>() {
@@ -93,22 +85,25 @@ impl Gmp {
         // SAFETY: gmp.h declares a constant pointer to a string that ends in 0. Both are valid
         // while the library is loaded.
         let version = unsafe { CStr::from_ptr(*version) }.to_string_lossy().into_owned();
-        Some(Self {
-            version,
-            add: symbol(l, b"__gmpn_add_n\0")?,
-            sub: symbol(l, b"__gmpn_sub_n\0")?,
-            mul: symbol(l, b"__gmpn_mul_n\0")?,
-            square: symbol(l, b"__gmpn_sqr\0")?,
-            divide: symbol(l, b"__gmpn_tdiv_qr\0")?,
-            square_root: symbol(l, b"__gmpn_sqrtrem\0")?,
-            view: symbol(l, b"__gmpz_roinit_n\0")?,
-            init: symbol(l, b"__gmpz_init\0")?,
-            clear: symbol(l, b"__gmpz_clear\0")?,
-            gcd: symbol(l, b"__gmpz_gcd\0")?,
-            invert: symbol(l, b"__gmpz_invert\0")?,
-            power: symbol(l, b"__gmpz_powm\0")?,
-            _library: library,
-        })
+        // SAFETY: the fields have the types that gmp.h declares for these functions.
+        unsafe {
+            Some(Self {
+                version,
+                add: symbol(l, b"__gmpn_add_n\0")?,
+                sub: symbol(l, b"__gmpn_sub_n\0")?,
+                mul: symbol(l, b"__gmpn_mul_n\0")?,
+                square: symbol(l, b"__gmpn_sqr\0")?,
+                divide: symbol(l, b"__gmpn_tdiv_qr\0")?,
+                square_root: symbol(l, b"__gmpn_sqrtrem\0")?,
+                view: symbol(l, b"__gmpz_roinit_n\0")?,
+                init: symbol(l, b"__gmpz_init\0")?,
+                clear: symbol(l, b"__gmpz_clear\0")?,
+                gcd: symbol(l, b"__gmpz_gcd\0")?,
+                invert: symbol(l, b"__gmpz_invert\0")?,
+                power: symbol(l, b"__gmpz_powm\0")?,
+                _library: library,
+            })
+        }
     }
 
     /// Returns the version of the library, such as `6.3.0`.

@@ -8,6 +8,8 @@ use std::time::{Duration, Instant};
 
 use libloading::Library;
 
+use crate::library::{self, symbol};
+
 /// The longest time in seconds that FFTW may search for the fastest plan of one of the two
 /// transforms. The search may take somewhat longer, because FFTW checks the time only between its
 /// measurements.
@@ -38,34 +40,26 @@ const NAMES: [&str; 4] = ["libfftw3.so.3", "libfftw3.so", "libfftw3.3.dylib", "l
 impl Fftw {
     /// Loads the library. Returns `None` if it is not installed or lacks a function.
     pub(super) fn load() -> Option<Self> {
-        NAMES.iter().find_map(|name| {
-            // SAFETY: a library's initialisers run when it is loaded. Those of FFTW do not touch
-            // memory of this program.
-            let library = unsafe { Library::new(*name) }.ok()?;
-            Self::of(library)
-        })
+        library::first(&NAMES, Self::of)
     }
 
     /// Finds the functions in the library.
     fn of(library: Library) -> Option<Self> {
-        /// Returns the address of the function `name`.
-        fn symbol<T: Copy>(library: &Library, name: &[u8]) -> Option<T> {
-            // SAFETY: the callers below use the types that fftw3.h declares for the names. Only
-            // arrays of complex numbers are declared here as arrays of real numbers, which have the
-            // same layout.
-            unsafe { library.get::<T>(name) }.ok().map(|found| *found)
-        }
         let l = &library;
-        Some(Self {
-            alloc_real: symbol(l, b"fftw_alloc_real\0")?,
-            free: symbol(l, b"fftw_free\0")?,
-            set_time_limit: symbol(l, b"fftw_set_timelimit\0")?,
-            plan_forward: symbol(l, b"fftw_plan_dft_r2c_1d\0")?,
-            plan_inverse: symbol(l, b"fftw_plan_dft_c2r_1d\0")?,
-            execute: symbol(l, b"fftw_execute\0")?,
-            destroy_plan: symbol(l, b"fftw_destroy_plan\0")?,
-            _library: library,
-        })
+        // SAFETY: the fields have the types that fftw3.h declares for these functions, except that
+        // arrays of complex numbers are arrays of real numbers here, which have the same layout.
+        unsafe {
+            Some(Self {
+                alloc_real: symbol(l, b"fftw_alloc_real\0")?,
+                free: symbol(l, b"fftw_free\0")?,
+                set_time_limit: symbol(l, b"fftw_set_timelimit\0")?,
+                plan_forward: symbol(l, b"fftw_plan_dft_r2c_1d\0")?,
+                plan_inverse: symbol(l, b"fftw_plan_dft_c2r_1d\0")?,
+                execute: symbol(l, b"fftw_execute\0")?,
+                destroy_plan: symbol(l, b"fftw_destroy_plan\0")?,
+                _library: library,
+            })
+        }
     }
 
     /// Plans a real FFT of `length` numbers of type `f64`, and its inverse. Returns `None` if
