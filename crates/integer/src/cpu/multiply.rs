@@ -56,7 +56,7 @@ pub(crate) fn square(part: Part, a: Operand, out: &mut [u32]) {
 #[cfg(target_arch = "x86_64")]
 fn lanes_for(part: Part, a: Operand, b: Operand, out: &[u32]) -> Option<Path> {
     let count = out.len() / part.limbs(a.width(), b.width()).1;
-    Path::for_products(a.width(), b.width(), count)
+    Path::for_products(part, a.width(), b.width(), count)
 }
 
 /// Computes [`square`] with one square after the other on each core.

@@ -1,21 +1,23 @@
-//! Four lanes with limbs of 51 bits, by fused multiply-adds of FP64 on AVX2.
+//! Four lanes with limbs of 52 bits, by fused multiply-adds of FP64 on AVX2.
 //!
 //! The two parts of a product come from two fused multiply-adds (Emmart, Zheng and Weems 2018,
 //! *Faster modular exponentiation using double precision floating point arithmetic on the GPU*,
-//! 25th IEEE Symposium on Computer Arithmetic, 2018; here with rounding to nearest). Let 0 ≤ a, b <
-//! 2^51 and p = a·b < 2^102. Let C = 3·2^102 and D = 3·2^51. Numbers of type `f64` between 2^103
-//! and 2^104 are multiples of 2^51, so
+//! 25th IEEE Symposium on Computer Arithmetic, 2018). There, results are rounded toward zero. Here
+//! they are rounded to nearest, and the second product is added to a negative number. Let
+//! 0 ≤ a, b < 2^52 and p = a·b. Let C = 2^104 and D = 3·2^51. Numbers of type `f64` from 2^104 to
+//! 2^105 are multiples of 2^52, and those from 2^103 to 2^104 are multiples of 2^51. So
 //!
-//! * t = fma(a, b, C) is C + h·2^51 with |p − h·2^51| ≤ 2^50 and 0 ≤ h ≤ 2^51;
-//! * C + D − t = D − h·2^51 is exact: C + D is a multiple of 2^51 below 2^104, and the difference
-//!   is a multiple of 2^51 that is below 2^103 in absolute value;
-//! * fma(a, b, D − h·2^51) is D + r with r = p − h·2^51. This is an integer between 2^52 and 2^53,
+//! * t = fma(a, b, C) is C + h·2^52 with |p − h·2^52| ≤ 2^51. As p ≤ 2^104 − 2^53 + 1,
+//!   0 ≤ h ≤ 2^52 − 2;
+//! * (C − D) − t = −h·2^52 − D is exact: C − D is a multiple of 2^51 below 2^104, and so is the
+//!   negative of the difference, which is at most 2^104 − 2^53 + 3·2^51;
+//! * fma(a, b, −h·2^52 − D) is r − D with r = p − h·2^52. This is an integer from −2^53 to −2^52,
 //!   so the result is exact.
 //!
 //! Between two adjacent powers of two, the bit patterns of successive `f64` numbers are successive
-//! integers. So the bit pattern of t is that of C plus h, and the bit pattern of D + r is that of D
-//! plus r. Integer additions add these bit patterns to columns. The bit patterns of C and D are
-//! [`Lanes::HIGH_BIAS`] and [`Lanes::LOW_BIAS`].
+//! integers, without the sign. So the bit pattern of t is that of C plus h, and the bit pattern of
+//! r − D is that of −D minus r. These bit patterns are added to columns, or subtracted from them. The
+//! bit pattern of C is [`Lanes::HIGH_BIAS`], and the negative of that of −D is [`Lanes::LOW_BIAS`].
 //!
 //! The `unsafe` blocks of the macro in this file call instructions of AVX2 or FMA. Every method has
 //! a vector or a proof as argument. A vector is made only from a proof, and a proof only by
@@ -25,17 +27,18 @@ use std::arch::x86_64::*;
 
 use warpint_arith::simd::{Cpu, Level};
 
+use super::fixed;
 use super::vector::{Kernel, Lanes, digit};
+use crate::cpu::Operand;
 
 const LANES: usize = 4;
-/// The number of bits of a limb.
-const BITS: u32 = 51;
-
-/// D = 3·2^51. Added to an integer below 2^51, it gives a number whose bit pattern is that of D
-/// plus the integer.
+/// D = 3·2^51.
 const D: f64 = (3u64 << 51) as f64;
-/// C = 3·2^102.
-const C: f64 = D * D / 3.0;
+/// C = 2^104.
+const C: f64 = ONE * ONE;
+/// 2^52. Added to an integer below 2^52, it gives a number whose bit pattern is that of 2^52 plus the
+/// integer.
+const ONE: f64 = (1u64 << 52) as f64;
 
 /// Four words in a register of 256 bits.
 #[derive(Debug, Clone, Copy)]
@@ -79,9 +82,9 @@ impl Avx2 {
 // every bit pattern is valid.
 unsafe impl Lanes for Avx2 {
     const LANES: usize = LANES;
-    const BITS: u32 = BITS;
+    const BITS: u32 = 52;
     const SPLIT: bool = false;
-    const LOW_BIAS: u64 = D.to_bits();
+    const LOW_BIAS: u64 = (-D).to_bits().wrapping_neg();
     const HIGH_BIAS: u64 = C.to_bits();
     const OFFSET: u64 = 1 << 62;
     type Proof = Avx2Proof;
@@ -163,27 +166,32 @@ unsafe impl Lanes for Avx2 {
 
     #[inline(always)]
     fn factor(self) -> Self {
-        let d = avx2!(_mm256_set1_pd(D));
-        // The lowest 51 bits of the bit pattern of D are 0.
-        let shifted = self.or(Self::from_f64s(d));
-        Self::from_f64s(avx2!(_mm256_sub_pd(shifted.as_f64s(), d)))
+        let one = avx2!(_mm256_set1_pd(ONE));
+        // The lowest 52 bits of the bit pattern of 2^52 are 0.
+        let shifted = self.or(Self::from_f64s(one));
+        Self::from_f64s(avx2!(_mm256_sub_pd(shifted.as_f64s(), one)))
     }
 
     #[inline(always)]
     fn mad(low: Self, high: Self, a: Self, b: Self) -> (Self, Self) {
         let (a, b) = (a.as_f64s(), b.as_f64s());
-        let (c, c_plus_d) = avx2!((_mm256_set1_pd(C), _mm256_set1_pd(C + D)));
+        let (c, c_minus_d) = avx2!((_mm256_set1_pd(C), _mm256_set1_pd(C - D)));
         let t = avx2!(_mm256_fmadd_pd(a, b, c));
-        let rest = avx2!(_mm256_fmadd_pd(a, b, _mm256_sub_pd(c_plus_d, t)));
-        (low.add(Self::from_f64s(rest)), high.add(Self::from_f64s(t)))
+        let rest = avx2!(_mm256_fmadd_pd(a, b, _mm256_sub_pd(c_minus_d, t)));
+        let low = avx2!(_mm256_sub_epi64(low.0, Self::from_f64s(rest).0));
+        (Self(low), high.add(Self::from_f64s(t)))
     }
 
     #[inline(always)]
     fn low_product(self, proof: Avx2Proof, b: Self) -> Self {
         let a = digit(proof, self).factor();
-        let zero = Self::splat(proof, 0);
-        // The lowest 51 bits of the bias are 0.
+        // Makes up for the bias of one low part.
+        let zero = Self::splat(proof, Self::LOW_BIAS.wrapping_neg());
         digit(proof, Self::mad(zero, zero, a, b).0).factor()
+    }
+
+    fn multiply_fixed(proof: Avx2Proof, a: Operand, b: Option<Operand>, out: &mut [u32]) -> usize {
+        fixed::in_small_blocks::<Self>(proof, a, b, out)
     }
 
     #[inline(always)]

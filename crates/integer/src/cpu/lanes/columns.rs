@@ -12,8 +12,8 @@
 //! column of it also receives one carry. So such a column is
 //!
 //! * below 4·2^9·2^52 = 2^63, plus a carry below 2^12, if parts are below 2^52;
-//! * at most 2·2^9·2^50 + 2·2^9·2^51 = 3·2^60 in absolute value, plus a carry below 2^12, for
-//!   β = 51. There, low parts are at most 2^50 in absolute value, and high parts at most 2^51.
+//! * from −2^61 to 2^62, plus a carry below 2^12, if low parts are from −2^51 to 2^51, and high parts
+//!   from 0 to 2^52.
 
 #![expect(clippy::needless_range_loop, reason = "indices that several arrays share")]
 
@@ -35,8 +35,8 @@ macro_rules! with_block {
                 const $b: usize = 2;
                 $body
             }
-            3 => {
-                const $b: usize = 3;
+            4 if <$v>::SPLIT => {
+                const $b: usize = 4;
                 $body
             }
             5 if <$v>::SPLIT => {
@@ -56,7 +56,7 @@ macro_rules! with_block {
                 $body
             }
             _ => {
-                const $b: usize = 4;
+                const $b: usize = 3;
                 $body
             }
         }
@@ -67,10 +67,10 @@ macro_rules! with_block {
 const MOST_BLOCK: usize = 8;
 
 /// Returns the largest number B of limbs in a block. Eight limbs, twice eight columns and a limb of
-/// the other factor fit in the 32 registers of AVX-512. Four limbs, four columns, two constants and
-/// the intermediate values of a product fit in the 16 registers of AVX2.
+/// the other factor fit in the 32 registers of AVX-512. Three limbs, three columns, two constants and
+/// the intermediate values of two products fit in the 16 registers of AVX2.
 pub(super) const fn block<V: Lanes>() -> usize {
-    if V::SPLIT { MOST_BLOCK } else { 4 }
+    if V::SPLIT { MOST_BLOCK } else { 3 }
 }
 
 /// Returns the sum of the biases in a column after `low` low and `high` high parts have been added,
@@ -298,13 +298,38 @@ fn add_pairs<V: Lanes, const B: usize>(proof: V::Proof, columns: &mut [V], y: &[
     }
 }
 
+/// The factors of the lowest limbs of −m^(−1) mod 2^(β·B) for blocks of B limbs.
+pub(super) type Inverse<V> = [V; MOST_BLOCK];
+
+/// Returns the factors of the limbs of −m^(−1), where `lowest` is the factor of its lowest limb. m is
+/// odd.
+///
+/// Limb q_t is chosen such that the lowest t + 1 limbs of 1 + m·Σ q_s·2^(β·s) are 0.
+#[inline(always)]
+pub(super) fn inverse_of<V: Lanes>(proof: V::Proof, m: &[V], lowest: V) -> Inverse<V> {
+    let zero = V::splat(proof, 0);
+    let mut inverse = [zero; MOST_BLOCK];
+    let mut columns = [zero; MOST_BLOCK + 1];
+    columns[0] = V::splat(proof, 1);
+    let [low_bias, high_bias] =
+        [bias::<V>(1, 0), bias::<V>(0, 1)].map(|bias| V::splat(proof, bias.wrapping_neg()));
+    for t in 0..MOST_BLOCK {
+        inverse[t] = columns[t].low_product(proof, lowest);
+        for (s, &m) in m.iter().enumerate().take(MOST_BLOCK - t) {
+            let (low, high) = (columns[t + s].add(low_bias), columns[t + s + 1].add(high_bias));
+            (columns[t + s], columns[t + s + 1]) = V::mad(low, high, m, inverse[t]);
+        }
+        columns[t + 1] = columns[t + 1].add(carry(proof, columns[t]));
+    }
+    inverse
+}
+
 /// Computes columns ← (columns + q·m)/2^(β·n) in the upper half of `columns`, where m has n limbs
 /// and `columns` 2n entries. q < 2^(β·n) is the number for which the division leaves no remainder.
-/// `inverse` is the factor −m^(−1) mod 2^β in each lane. The lower half is overwritten.
 ///
-/// Costs n² products of limbs, and n low products. Each low product depends on the one before.
+/// Costs n² products of limbs, and about 2n more.
 #[inline(always)]
-pub(super) fn reduce<V: Lanes>(proof: V::Proof, columns: &mut [V], m: &[V], inverse: V) {
+pub(super) fn reduce<V: Lanes>(proof: V::Proof, columns: &mut [V], m: &[V], inverse: &Inverse<V>) {
     let mut from = 0;
     while from < m.len() {
         let size = block::<V>().min(m.len() - from);
@@ -315,30 +340,68 @@ pub(super) fn reduce<V: Lanes>(proof: V::Proof, columns: &mut [V], m: &[V], inve
     }
 }
 
+/// Computes [`reduce`] for a number of limbs of m that is a multiple of B.
+#[inline(always)]
+pub(super) fn reduce_by<V: Lanes, const B: usize>(
+    proof: V::Proof,
+    columns: &mut [V],
+    m: &[V],
+    inverse: &Inverse<V>,
+) {
+    for from in (0..m.len()).step_by(B) {
+        reduce_block::<V, B>(proof, &mut columns[from..], m, inverse);
+    }
+}
+
 /// Adds q·m to the columns. q has B limbs, such that the sum of the lowest B columns becomes a
 /// multiple of 2^(β·B). Does not write these columns, but adds their carry to the next one.
+///
+/// q = L·(−m^(−1)) mod 2^(β·B), where L is the sum of the lowest B columns. Of the products q·m, those
+/// that belong to columns below B − 1 are not computed. With them, the lowest B columns would be
+/// carry·2^(β·B). So carry·2^β differs from column B − 1 by the carries of the columns below it. These
+/// are less than 2^12 in absolute value, so the carry is the nearest integer to column B − 1 divided
+/// by 2^β.
 #[inline(always)]
-fn reduce_block<V: Lanes, const B: usize>(proof: V::Proof, columns: &mut [V], m: &[V], inverse: V) {
+fn reduce_block<V: Lanes, const B: usize>(
+    proof: V::Proof,
+    columns: &mut [V],
+    m: &[V],
+    inverse: &Inverse<V>,
+) {
     let (low_m, high_m) = m.split_at(B);
-    let Some(low_m) = low_m.first_chunk::<B>() else { return };
-    // The lowest columns, and the high parts that go to the next one.
     let zero = V::splat(proof, 0);
-    let mut low = [zero; MOST_BLOCK + 1];
-    for t in 0..=B {
-        let bias = bias::<V>(if t < B { t + 1 } else { 0 }, t).wrapping_neg();
-        low[t] = if bias == 0 { columns[t] } else { columns[t].add(V::splat(proof, bias)) };
-    }
+    let corrected = |column: V, low: usize, high: usize| {
+        let bias = bias::<V>(low, high).wrapping_neg();
+        if bias == 0 { column } else { column.add(V::splat(proof, bias)) }
+    };
+    // The number L, then q.
+    let mut lowest = [zero; B];
+    lowest.copy_from_slice(&columns[..B]);
+    propagate(proof, &mut lowest);
+    unrolled!(t < B => lowest[t] = lowest[t].factor());
     let mut q = [zero; B];
-    unrolled!(t < B => {
-        // The bias that is corrected in advance is a multiple of 2^β, so it does not change q_t.
-        q[t] = low[t].low_product(proof, inverse);
-        for s in 0..B - t {
-            (low[t + s], low[t + s + 1]) = V::mad(low[t + s], low[t + s + 1], low_m[s], q[t]);
+    for t in 0..B {
+        q[t] = corrected(zero, t + 1, t);
+    }
+    unrolled!(s < B => for t in 0..B - s {
+        let (low, high) = V::mad(q[s + t], zero, lowest[s], inverse[t]);
+        q[s + t] = low;
+        if s + t + 1 < B {
+            q[s + t + 1] = q[s + t + 1].add(high);
         }
-        low[t + 1] = low[t + 1].add(carry(proof, low[t]));
+    });
+    propagate(proof, &mut q);
+    unrolled!(t < B => q[t] = q[t].factor());
+    let mut top = corrected(columns[B - 1], B, B - 1);
+    let mut next = corrected(columns[B], 0, B);
+    unrolled!(s < B => {
+        (top, next) = V::mad(top, next, low_m[s], q[B - 1 - s]);
+        if s + 1 < B {
+            top = V::mad(zero, top, low_m[s], q[B - 2 - s]).1;
+        }
     });
     let columns = &mut columns[B..];
-    columns[0] = low[B];
+    columns[0] = next.add(carry(proof, top.add(V::splat(proof, 1 << (V::BITS - 1)))));
     let highs = |t: usize| if t == 0 { 0 } else { B };
     let mut window = Window::<V, B>::new(proof, columns, |_| B, highs);
     unrolled!(s < B => for t in B - s..B {

@@ -3,7 +3,7 @@
 //! of shifts are constants. For short numbers, moving them takes longer than multiplying them.
 //!
 //! A *word* has 64 bits here. A factor has W words, or N limbs of 52 bits. The number N is divided
-//! into blocks of B limbs (see `columns`), so that no limbs are left over. The highest limb may be
+//! into blocks of B limbs (see `columns`), so that no limbs are left over. The highest limbs may be
 //! 0 for every number of the width.
 
 use std::borrow::Cow;
@@ -13,7 +13,7 @@ use rayon::prelude::*;
 use warpint_arith::simd::{copy_past_caches, prefetch};
 
 use super::columns::{add_product_by, add_square_by, propagate};
-use super::vector::{Kernel, Lanes, MOST_LANES, PAIR_ROWS, unrolled};
+use super::vector::{Kernel, Lanes, MOST_LANES, PAIR_ROWS, digit, unrolled};
 use crate::cpu::{CHUNK_BYTES, Operand};
 
 /// The number of bits of a limb on the vectors for which this file has code.
@@ -44,9 +44,19 @@ pub(super) fn multiply<V: Lanes>(
     b: Option<Operand>,
     out: &mut [u32],
 ) -> usize {
-    if V::BITS as usize != BITS || b.is_some_and(|b| b.width() != a.width()) {
+    if b.is_some_and(|b| b.width() != a.width()) {
         return 0;
     }
+    V::multiply_fixed(proof, a, b, out)
+}
+
+/// Computes [`multiply`] for factors of the same width, with blocks that fit in 32 registers.
+pub(super) fn in_large_blocks<V: Lanes>(
+    proof: V::Proof,
+    a: Operand,
+    b: Option<Operand>,
+    out: &mut [u32],
+) -> usize {
     match a.width() {
         6 => groups::<V, 3, 4, 4>(proof, a, b, out),
         8 => groups::<V, 4, 5, 5>(proof, a, b, out),
@@ -64,6 +74,24 @@ pub(super) fn multiply<V: Lanes>(
     }
 }
 
+/// Computes [`multiply`] for factors of the same width, with blocks that fit in 16 registers.
+pub(super) fn in_small_blocks<V: Lanes>(
+    proof: V::Proof,
+    a: Operand,
+    b: Option<Operand>,
+    out: &mut [u32],
+) -> usize {
+    match a.width() {
+        24 => groups::<V, 12, 15, 3>(proof, a, b, out),
+        32 => groups::<V, 16, 20, 4>(proof, a, b, out),
+        48 => groups::<V, 24, 30, 3>(proof, a, b, out),
+        64 => groups::<V, 32, 42, 3>(proof, a, b, out),
+        96 => groups::<V, 48, 60, 3>(proof, a, b, out),
+        128 => groups::<V, 64, 81, 3>(proof, a, b, out),
+        _ => 0,
+    }
+}
+
 /// Computes [`multiply`] for the width of W words.
 fn groups<V: Lanes, const W: usize, const N: usize, const B: usize>(
     proof: V::Proof,
@@ -71,7 +99,8 @@ fn groups<V: Lanes, const W: usize, const N: usize, const B: usize>(
     b: Option<Operand>,
     out: &mut [u32],
 ) -> usize {
-    const { assert!(N >= (64 * W).div_ceil(BITS) && N.is_multiple_of(B) && B <= 8) };
+    const { assert!(V::BITS as usize == BITS && N >= (64 * W).div_ceil(BITS)) };
+    const { assert!(N.is_multiple_of(B) && B <= 8) };
     const { assert!(V::LANES == 4 || V::LANES == 8, "the order of paired rows") };
     let group = V::LANES * 4 * W;
     let count = out.len() / group;
@@ -128,13 +157,13 @@ impl<V: Lanes, const W: usize, const N: usize, const B: usize> Kernel<V> for Gro
     fn run(self, proof: V::Proof) {
         let Self { a, b, first, out } = self;
         for (g, out) in out.chunks_exact_mut(V::LANES * 4 * W).enumerate() {
-            let x = load::<V, W, N>(proof, a, first + g);
+            let x = factors(proof, load::<V, W, N>(proof, a, first + g));
             let mut columns = [[V::splat(proof, 0); N]; 2];
             let columns = columns.as_flattened_mut();
             match b {
                 None => add_square_by::<V, B>(proof, columns, &x),
                 Some(b) => {
-                    let y = load::<V, W, N>(proof, b, first + g);
+                    let y = factors(proof, load::<V, W, N>(proof, b, first + g));
                     add_product_by::<V, B>(proof, columns, &x, &y);
                 }
             }
@@ -151,8 +180,7 @@ const fn row_of<V: Lanes, const W: usize>(lane: usize) -> usize {
     if 2 * W == V::LANES { PAIR_ROWS[lane] } else { lane }
 }
 
-/// Returns the factors of the limbs of group g. Bits from 52 on are not zero, but β = 52, so they
-/// are ignored.
+/// Returns words whose lowest 52 bits are the limbs of group g.
 #[inline(always)]
 fn load<V: Lanes, const W: usize, const N: usize>(
     proof: V::Proof,
@@ -172,7 +200,19 @@ fn load<V: Lanes, const W: usize, const N: usize>(
     limbs
 }
 
-/// Returns limb i of the numbers with the given words. Limbs above the numbers are 0.
+/// Returns the factors of the limbs that the lowest 52 bits of `words` are.
+#[inline(always)]
+fn factors<V: Lanes, const N: usize>(proof: V::Proof, mut words: [V; N]) -> [V; N] {
+    if !V::SPLIT {
+        for word in &mut words {
+            *word = digit(proof, *word).factor();
+        }
+    }
+    words
+}
+
+/// Returns limb i of the numbers with the given words, and more bits above it. Limbs above the
+/// numbers are 0.
 #[inline(always)]
 fn limb<V: Lanes>(proof: V::Proof, words: &[V], i: usize) -> V {
     let (word, shift) = (BITS * i / 64, BITS * i % 64);
@@ -201,7 +241,7 @@ fn words<V: Lanes, const W: usize>(proof: V::Proof, rows: &[u32]) -> [V; W] {
         return words;
     }
     let squares = W.div_ceil(V::LANES);
-    unrolled!(k < squares => {
+    unrolled!(k < squares, up to 40 => {
         let first = V::LANES * k;
         let mut square = [V::splat(proof, 0); MOST_LANES];
         for lane in 0..V::LANES {

@@ -8,8 +8,10 @@ use std::arch::x86_64::*;
 
 use warpint_arith::simd::Cpu;
 
+use super::fixed;
 use super::masks::Masks;
 use super::vector::{Kernel, Lanes};
+use crate::cpu::Operand;
 
 const LANES: usize = 8;
 /// The number of bits of a limb.
@@ -135,6 +137,10 @@ unsafe impl Lanes for Ifma {
     #[inline(always)]
     fn low_product(self, proof: IfmaProof, b: Self) -> Self {
         Self(avx512!(_mm512_madd52lo_epu64(Self::splat(proof, 0).0, self.0, b.0)))
+    }
+
+    fn multiply_fixed(proof: IfmaProof, a: Operand, b: Option<Operand>, out: &mut [u32]) -> usize {
+        fixed::in_large_blocks::<Self>(proof, a, b, out)
     }
 
     #[inline(always)]

@@ -52,7 +52,7 @@ pub(super) enum Path {
     /// Eight lanes with limbs of 52 bits, by AVX-512 IFMA.
     #[cfg(target_arch = "x86_64")]
     Ifma,
-    /// Four lanes with limbs of 51 bits, by FP64 on AVX2.
+    /// Four lanes with limbs of 52 bits, by FP64 on AVX2.
     #[cfg(target_arch = "x86_64")]
     Avx2,
     /// The operations of [`Path::Ifma`] on any processor.
@@ -119,14 +119,16 @@ impl Path {
         with_lanes!(self, V, _proof => ()).is_some()
     }
 
-    /// Returns the path that is faster than one product after the other for `count` products of
-    /// factors of `a` and `b` limbs of 32 bits. Returns `None` if there is none.
+    /// Returns the path that is faster than one product after the other for `count` products, of
+    /// which `part` is needed, of factors of `a` and `b` limbs of 32 bits. Returns `None` if there is
+    /// none.
     #[cfg(target_arch = "x86_64")]
-    pub(super) fn for_products(a: usize, b: usize, count: usize) -> Option<Self> {
+    pub(super) fn for_products(part: Part, a: usize, b: usize, count: usize) -> Option<Self> {
         let path = Self::best()?;
+        let is_fixed = part == Part::Full && a == b && path.fixed_widths_that_pay().contains(&a);
         let widths = path.widths_of_products();
-        let pays = widths.contains(&a) && widths.contains(&b) && count >= path.fewest();
-        pays.then_some(path)
+        let pays = is_fixed || widths.contains(&a) && widths.contains(&b);
+        (pays && count >= path.fewest()).then_some(path)
     }
 
     /// Returns the smallest number of instances for which lanes are used: half of the lanes of a
@@ -138,11 +140,18 @@ impl Path {
 
     /// Returns the widths of factors, in limbs of 32 bits, for which products are faster across
     /// lanes. Measured by `cargo test --release -p warpint-integer --lib lanes::tests::speed --
-    /// --ignored --nocapture`, AVX2 on an AMD EPYC (Zen 3) and IFMA on an Intel Xeon.
+    /// --ignored --nocapture` on an AMD EPYC (Zen 4) and an Intel Xeon.
     #[cfg(target_arch = "x86_64")]
     fn widths_of_products(self) -> std::ops::RangeInclusive<usize> {
         let from = if self == Self::Avx2 { 64 } else { 5 };
         from..=256
+    }
+
+    /// Returns further widths for which whole products and squares are faster across lanes, because
+    /// `fixed` has code for them. Measured as for [`Self::widths_of_products`].
+    #[cfg(target_arch = "x86_64")]
+    fn fixed_widths_that_pay(self) -> &'static [usize] {
+        if self == Self::Avx2 { &[24, 32, 48] } else { &[] }
     }
 
     /// Computes out_i ← the limbs of a_i·b_i that `part` selects, or of a_i² if b is `None`.

@@ -9,7 +9,10 @@
 
 use warpint_natural::division::Divider;
 
-use super::columns::{add_product, add_square, propagate, reduce};
+use super::columns::{
+    Inverse, add_product, add_product_by, add_square, add_square_by, inverse_of, propagate, reduce,
+    reduce_by,
+};
 use super::rows::{Group, PADDING, Words, limbs_of, load, store};
 use super::vector::{Kernel, Lanes, digit, words, words_mut};
 use crate::cpu::{load as to_words, store as to_row};
@@ -52,8 +55,7 @@ pub(super) struct Space<V> {
 struct Modulus<V> {
     /// The moduli, as factors.
     m: Vec<V>,
-    /// −m^(−1) mod 2^β, as a factor.
-    inverse: V,
+    inverse: Inverse<V>,
     /// R² mod m, as factors.
     square_of_r: Vec<V>,
     divider: Divider,
@@ -74,7 +76,7 @@ impl<V: Lanes> Space<V> {
             words: Words::new(proof, a.max(m)),
             modulus: Modulus {
                 m: zeros(n),
-                inverse: V::splat(proof, 0),
+                inverse: [V::splat(proof, 0); _],
                 square_of_r: zeros(n),
                 divider: Divider::default(),
                 scalars: [l, square, square, l].map(|len| vec![0; len]),
@@ -95,7 +97,8 @@ impl<V: Lanes> Modulus<V> {
         let Self { m, inverse, square_of_r, divider, scalars, rows } = self;
         let width = moduli[0].len();
         let [modulus, square, quotient, remainder] = scalars;
-        let inverses = words_mut(std::slice::from_mut(inverse));
+        let mut lowest = V::splat(proof, 0);
+        let inverses = words_mut(std::slice::from_mut(&mut lowest));
         let lanes = moduli.iter().zip(inverses).zip(rows.chunks_exact_mut(width));
         for ((row, inverse), remainder_row) in lanes {
             to_words(modulus, row);
@@ -107,8 +110,8 @@ impl<V: Lanes> Modulus<V> {
             divider.div_rem(quotient, remainder, square);
             to_row(remainder_row, remainder);
         }
-        *inverse = digit(proof, *inverse).factor();
         load(proof, moduli, width, words, m);
+        *inverse = inverse_of(proof, m, digit(proof, lowest).factor());
         let mut rows = rows.chunks_exact(width);
         let squares: Group = std::array::from_fn(|_| rows.next().unwrap_or_default());
         load(proof, &squares, width, words, square_of_r);
@@ -131,6 +134,12 @@ impl<V: Lanes> Kernel<V> for Multiply<'_, V> {
     #[inline(always)]
     fn run(self, proof: V::Proof) {
         let Self { modulus, columns, x, y } = self;
+        match x.len() {
+            5 => return multiply_by::<V, 5, 5>(proof, modulus, columns, x, y),
+            10 => return multiply_by::<V, 10, 5>(proof, modulus, columns, x, y),
+            20 => return multiply_by::<V, 20, 5>(proof, modulus, columns, x, y),
+            _ => (),
+        }
         let needed = 2 * x.len();
         let columns = &mut columns[..needed];
         columns.fill(V::splat(proof, 0));
@@ -138,9 +147,31 @@ impl<V: Lanes> Kernel<V> for Multiply<'_, V> {
             Some(y) => add_product(proof, columns, needed, x, y),
             None => add_square(proof, columns, needed, x),
         }
-        reduce(proof, columns, &modulus.m, modulus.inverse);
+        reduce(proof, columns, &modulus.m, &modulus.inverse);
         propagate(proof, &mut columns[x.len()..]);
     }
+}
+
+/// Computes [`Multiply`] for N limbs, in blocks of B. The code is compiled for this length, so
+/// columns stay in registers as far as they fit.
+#[inline(always)]
+fn multiply_by<V: Lanes, const N: usize, const B: usize>(
+    proof: V::Proof,
+    modulus: &Modulus<V>,
+    out: &mut [V],
+    x: &[V],
+    y: Option<&[V]>,
+) {
+    let (x, m) = (&x[..N], &modulus.m[..N]);
+    let mut columns = [[V::splat(proof, 0); N]; 2];
+    let columns = columns.as_flattened_mut();
+    match y {
+        Some(y) => add_product_by::<V, B>(proof, columns, x, &y[..N]),
+        None => add_square_by::<V, B>(proof, columns, x),
+    }
+    reduce_by::<V, B>(proof, columns, m, &modulus.inverse);
+    propagate(proof, &mut columns[N..]);
+    out[N..2 * N].copy_from_slice(&columns[N..]);
 }
 
 /// Returns m^(−1) mod 2^64 for odd m, by Newton's iteration.

@@ -3,8 +3,10 @@
 //! Operations are not inlined. Otherwise, algorithms with unrolled loops would take minutes to
 //! compile.
 
+use super::fixed;
 use super::masks::Masks;
 use super::vector::{Kernel, Lanes, PAIR_ROWS};
+use crate::cpu::Operand;
 
 const LANES: usize = 8;
 const MASK: u64 = (1 << 52) - 1;
@@ -32,7 +34,7 @@ unsafe impl<const SPLIT: bool> Lanes for Portable<SPLIT> {
     const SPLIT: bool = SPLIT;
     const LOW_BIAS: u64 = 0;
     const HIGH_BIAS: u64 = 0;
-    const OFFSET: u64 = 0;
+    const OFFSET: u64 = if SPLIT { 0 } else { 1 << 62 };
     type Proof = ();
 
     fn proof() -> Option<()> {
@@ -111,6 +113,14 @@ unsafe impl<const SPLIT: bool> Lanes for Portable<SPLIT> {
 
     fn low_product(self, (): (), b: Self) -> Self {
         Self::mad(Self([0; LANES]), Self([0; LANES]), self, b).0
+    }
+
+    fn multiply_fixed(proof: (), a: Operand, b: Option<Operand>, out: &mut [u32]) -> usize {
+        if SPLIT {
+            fixed::in_large_blocks::<Self>(proof, a, b, out)
+        } else {
+            fixed::in_small_blocks::<Self>(proof, a, b, out)
+        }
     }
 
     #[inline(never)]

@@ -1,5 +1,7 @@
 //! The interface of vectors whose lanes hold limbs of different numbers.
 
+use crate::cpu::Operand;
+
 /// A vector of [`Lanes::LANES`] words of 64 bits. A *group* is as many numbers as a vector has
 /// lanes. The limbs of number l of a group are in lane l of a sequence of vectors. A number x is Σ
 /// x_j·2^(β·j), where x_j are its limbs and β = [`Lanes::BITS`].
@@ -10,7 +12,7 @@
 /// * a *factor*: a limb in the form that [`Lanes::mad`] multiplies, made by [`Lanes::factor`];
 /// * a *column*: a sum of parts of products that belong to the same power of 2^β. On types with
 ///   [`Lanes::OFFSET`] = 0, it is an integer from 0 to 2^64 − 1. On other types, it is a signed
-///   integer between −2^62 and 2^62.
+///   integer from −2^62 to 2^63 − 1.
 ///
 /// A type that needs special instructions can only be made with a value of [`Lanes::Proof`], which
 /// proves that this processor has them. All methods are `#[inline(always)]`: they are compiled with
@@ -28,11 +30,11 @@ pub(super) unsafe trait Lanes: Copy + Send + Sync + 'static {
     /// Whether the low and the high parts of products are added to separate columns. Then only half
     /// as many additions depend on each other.
     const SPLIT: bool;
-    /// The number, mod 2^64, that [`Lanes::mad`] adds to a column besides the low part. It is a
-    /// multiple of 2^β, and 0 if [`Lanes::SPLIT`] is true.
+    /// The number, mod 2^64, that [`Lanes::mad`] adds to a column besides the low part. It is 0 if
+    /// [`Lanes::SPLIT`] is true.
     const LOW_BIAS: u64;
-    /// The number, mod 2^64, that [`Lanes::mad`] adds to a column besides the high part. It is a
-    /// multiple of 2^β, and 0 if [`Lanes::SPLIT`] is true.
+    /// The number, mod 2^64, that [`Lanes::mad`] adds to a column besides the high part. It is 0 if
+    /// [`Lanes::SPLIT`] is true.
     const HIGH_BIAS: u64;
     /// A multiple of 2^β. Its sum with any column is not negative.
     const OFFSET: u64;
@@ -81,8 +83,8 @@ pub(super) unsafe trait Lanes: Copy + Send + Sync + 'static {
     /// where c is 64 or more.
     fn shr_each(self, counts: Self) -> Self;
 
-    /// Returns the factor of the limb `self`. If β = 52, every word is a factor, of the limb that
-    /// its lowest 52 bits are.
+    /// Returns the factor of the limb `self`. If [`Lanes::SPLIT`] is true, every word is a factor, of
+    /// the limb that its lowest β bits are.
     fn factor(self) -> Self;
 
     /// Returns (low + r + [`Lanes::LOW_BIAS`], high + h + [`Lanes::HIGH_BIAS`]) mod 2^64 for
@@ -99,6 +101,11 @@ pub(super) unsafe trait Lanes: Copy + Send + Sync + 'static {
     /// # Panics
     /// Panics if `square` does not have L entries.
     fn transpose(square: &mut [Self]);
+
+    /// Computes products and squares of some widths: `fixed::multiply` with the blocks that fit in the
+    /// registers.
+    fn multiply_fixed(proof: Self::Proof, a: Operand, b: Option<Operand>, out: &mut [u32])
+    -> usize;
 
     /// Transposes L = LANES rows of L/2 words, given as L/2 vectors: vector j has row 2j in its
     /// lower half and row 2j + 1 in its upper half. On return, lane l of vector j has word j of row
@@ -157,7 +164,7 @@ pub(super) fn carry<V: Lanes>(proof: V::Proof, x: V) -> V {
     positive.add(V::splat(proof, (V::OFFSET >> V::BITS).wrapping_neg()))
 }
 
-/// Repeats `$body` for the constants `$s` = 0, 1 … B − 1, for B ≤ 8, or for B ≤ 20 with `up to 20`.
+/// Repeats `$body` for the constants `$s` = 0, 1 … B − 1, for B ≤ 8, or for B ≤ 40 with `up to 40`.
 /// The compiler does not unroll some loops of this kind, and then keeps arrays in memory instead of
 /// registers.
 macro_rules! unrolled {
@@ -171,6 +178,7 @@ macro_rules! unrolled {
         )
     };
     (@ $s:ident $b:ident $body:expr; $($i:literal)*) => {
+        debug_assert!($b <= [$($i),*].len(), "too many steps to unroll");
         $(if $i < $b {
             #[allow(non_upper_case_globals)]
             const $s: usize = $i;

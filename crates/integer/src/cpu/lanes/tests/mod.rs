@@ -295,7 +295,7 @@ fn powers_are_those_limb_by_limb() {
 /// residues then reach their largest values.
 #[test]
 fn powers_of_the_largest_numbers() {
-    for n in [1, 2, 3, 8, 13, 20, 26, 52, 53] {
+    for n in [1, 2, 3, 8, 13, 16, 20, 26, 32, 52, 53] {
         let ones = vec![u32::MAX; n];
         let mut next_to_power = vec![0; n];
         next_to_power[n - 1] = 1 << 31;
