@@ -10,7 +10,8 @@
 //!   later runs;
 //! * [`stress`]: squarings whose results are all checked, to test whether hardware is reliable;
 //! * [`columns`]: the fields that several benchmarks have in common;
-//! * [`chart`]: charts of times against sizes, as SVG documents.
+//! * [`chart`]: charts of times against sizes, as SVG documents;
+//! * [`library`]: libraries of other programs, with which benchmarks compare.
 //!
 //! Measurements are plain structs that implement `Serialize`. Their units are in the names of the
 //! fields or in the docs. A benchmark of several rows first lists the rows, then measures one row
@@ -24,7 +25,7 @@ pub mod collatz;
 pub mod columns;
 pub mod device;
 pub mod error;
-mod library;
+pub mod library;
 pub mod mersenne;
 pub mod stress;
 pub mod tune;

@@ -1,13 +1,16 @@
-//! Libraries of other programs that benchmarks load if they are installed.
+//! Libraries of other programs that benchmarks load if they are installed: GMP, FFTW and FLINT.
 
-use libloading::Library;
+pub use libloading::Library;
 
-/// Loads the first of the libraries with these file names for which `of` returns a value. Returns
-/// `None` if there is none. The initialisers of a library run when it is loaded; those of GMP and
-/// FFTW, for which this is used, do not touch memory of this program.
-pub(crate) fn first<T>(names: &[&str], of: impl Fn(Library) -> Option<T>) -> Option<T> {
+/// Loads the first of the libraries with these file names or paths for which `of` returns a value.
+/// Returns `None` if there is none.
+///
+/// # Safety
+/// The initialisers of a library run when it is loaded. Those of all libraries that may be found
+/// must not touch memory of this program.
+pub unsafe fn first<T>(names: &[&str], of: impl Fn(Library) -> Option<T>) -> Option<T> {
     names.iter().find_map(|name| {
-        // SAFETY: the caller names libraries whose initialisers do no harm, as described above.
+        // SAFETY: the caller guarantees that the initialisers do no harm.
         let library = unsafe { Library::new(*name) }.ok()?;
         of(library)
     })
@@ -19,7 +22,7 @@ pub(crate) fn first<T>(names: &[&str], of: impl Fn(Library) -> Option<T>) -> Opt
 /// # Safety
 /// T must be the type that the library's header declares for the name: a pointer to a function, or
 /// a pointer to a variable.
-pub(crate) unsafe fn symbol<T: Copy>(library: &Library, name: &[u8]) -> Option<T> {
+pub unsafe fn symbol<T: Copy>(library: &Library, name: &[u8]) -> Option<T> {
     // SAFETY: the caller guarantees the type.
     unsafe { library.get::<T>(name) }.ok().map(|found| *found)
 }

@@ -68,7 +68,8 @@ impl Gmp {
     /// Loads the library. Returns `None` if it is not installed, lacks a function, or has limbs of
     /// another size than 64 bits.
     pub(super) fn load() -> Option<Self> {
-        library::first(&NAMES, Self::of)
+        // SAFETY: the initialisers of GMP do not touch memory of this program.
+        unsafe { library::first(&NAMES, Self::of) }
     }
 
     /// Finds the functions in the library.

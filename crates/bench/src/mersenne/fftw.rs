@@ -40,7 +40,8 @@ const NAMES: [&str; 4] = ["libfftw3.so.3", "libfftw3.so", "libfftw3.3.dylib", "l
 impl Fftw {
     /// Loads the library. Returns `None` if it is not installed or lacks a function.
     pub(super) fn load() -> Option<Self> {
-        library::first(&NAMES, Self::of)
+        // SAFETY: the initialisers of FFTW do not touch memory of this program.
+        unsafe { library::first(&NAMES, Self::of) }
     }
 
     /// Finds the functions in the library.

@@ -1,13 +1,15 @@
-//! Comparisons with GMP and with published results of other programs. All tests are in a single
+//! Comparisons with GMP, with FLINT and with published results of other programs. All tests are in a single
 //! binary. So they are linked once and share the cores.
 #![cfg(test)]
 
+mod against_flint;
 mod against_gmp;
 mod batch_files;
 mod checks;
 mod devices;
 mod engines;
 mod gfn;
+mod in_turns;
 mod integers;
 mod jacobi;
 mod limbs;
