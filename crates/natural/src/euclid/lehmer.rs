@@ -9,8 +9,6 @@
 //! Jebelean (1995, *A double-digit Lehmer–Euclid algorithm for finding the GCD of long integers*,
 //! Journal of Symbolic Computation 19, 145–157), which concern cofactors of both signs.
 
-use std::num::NonZeroU64;
-
 /// A matrix M by rows, with non-negative entries below 2^63 and determinant 1. It describes steps
 /// from a pair (a; b) to (a'; b') with (a; b) = M·(a'; b'), where pairs are column vectors.
 pub(super) type Small = [[u64; 2]; 2];
@@ -252,11 +250,17 @@ pub(super) fn gcd_64(a: u64, b: u64) -> u64 {
 /// Returns gcd(a, b) for odd a and b.
 #[inline]
 fn gcd_of_odd(mut a: u64, mut b: u64) -> u64 {
-    // a − b mod 2^64 has as many trailing zeros as |a − b|, and is known earlier.
-    while let Some(difference) = NonZeroU64::new(a.wrapping_sub(b)) {
-        (a, b) = (a.abs_diff(b) >> difference.trailing_zeros(), a.min(b));
+    loop {
+        let (difference, is_negative) = a.overflowing_sub(b);
+        if difference == 0 {
+            return a;
+        }
+        // a − b mod 2^64 has as many trailing zeros as |a − b|, and is known earlier. With masks,
+        // no comparison is between the difference and its absolute value.
+        let mask = u64::from(is_negative).wrapping_neg();
+        b = b.wrapping_add(difference & mask);
+        a = (difference ^ mask).wrapping_sub(mask) >> difference.trailing_zeros();
     }
-    a
 }
 
 /// Returns M^(−1)·(a; b) mod 2^128 for the matrix M = `m`.

@@ -78,10 +78,18 @@ pub(crate) fn mul_short(out: &mut [u64], a: &[u64], b: &[u64]) -> bool {
     false
 }
 
-/// Computes out ← a² for a of 2 to 8 limbs. Otherwise as [`mul_short`].
+/// Computes out ← a² for a of 2 to 8 limbs. Otherwise as [`mul_short`]. The code for three limbs is
+/// inlined: a call takes half as long as this square.
 #[inline(always)]
 pub(crate) fn square_short(out: &mut [u64], a: &[u64]) -> bool {
     let n = a.len();
+    #[cfg(target_arch = "x86_64")]
+    if CARRY_CHAINS.load(Ordering::Relaxed) == USABLE && (n, out.len()) == (3, 6) {
+        // SAFETY: the processor has BMI2 and ADX. a has 3 limbs and `out` has 6; as a mutable
+        // borrow, it does not overlap a.
+        unsafe { carry_chains::square_3(out.as_mut_ptr(), a.as_ptr()) };
+        return true;
+    }
     #[cfg(target_arch = "x86_64")]
     if CARRY_CHAINS.load(Ordering::Relaxed) == USABLE
         && out.len() == 2 * n

@@ -109,12 +109,16 @@ impl Products {
     /// Computes out ← a², where `out` has exactly 2·`a.len()` limbs.
     #[inline]
     pub fn square(&mut self, out: &mut [u64], a: &[u64]) {
-        if let (&[a], [low, high]) = (a, &mut *out) {
+        if a.len() > 2 {
+            if !kernels::square_short(out, a) {
+                self.square_more(out, a);
+            }
+        } else if let (&[a], [low, high]) = (a, &mut *out) {
             let square = u128::from(a) * u128::from(a);
             (*low, *high) = (square as u64, (square >> 64) as u64);
         } else if let (&[a0, a1], [_, _, _, _]) = (a, &*out) {
             out.copy_from_slice(&square_2([a0, a1]));
-        } else if !kernels::square_short(out, a) {
+        } else {
             self.square_more(out, a);
         }
     }

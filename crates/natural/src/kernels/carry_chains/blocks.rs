@@ -198,10 +198,11 @@ macro_rules! square {
 }
 
 /// Defines the kernel of type [`Square`] for w = 3, which stays in registers.
-macro_rules! square_in_registers {
+macro_rules! square_of_three {
     ($($arguments:tt)*) => {
         /// See [`Square`].
-        pub(super) unsafe fn square(out: *mut u64, a: *const u64) {
+        #[inline(always)]
+        pub(in super::super::super) unsafe fn square(out: *mut u64, a: *const u64) {
             // SAFETY: the caller guarantees the instructions, and that the addresses are valid for
             // 3 and 6 limbs. Registers that change are declared.
             //
@@ -212,34 +213,16 @@ macro_rules! square_in_registers {
                     "mov rdx, [rcx]",
                     "mulx r9, r8, [rcx + 8]",
                     "mulx r10, rax, [rcx + 16]",
-                    "mulx rsi, rdx, rdx",
-                    "mov [rdi], rdx",
-                    "mov rdx, [rcx + 8]",
                     "add r9, rax",
+                    "mov rdx, [rcx + 8]",
                     "mulx r11, rax, [rcx + 16]",
                     "adc r10, rax",
                     "adc r11, 0",
                     // The products of different limbs are in r8 to r11.
                     "xor eax, eax",
-                    "adox r8, r8",
-                    "adcx r8, rsi",
-                    "mov [rdi + 8], r8",
-                    "mulx rsi, rax, rdx",
-                    "adox r9, r9",
-                    "adcx r9, rax",
-                    "mov [rdi + 16], r9",
-                    "adox r10, r10",
-                    "adcx r10, rsi",
-                    "mov [rdi + 24], r10",
-                    "mov rdx, [rcx + 16]",
-                    "mulx rsi, rax, rdx",
-                    "adox r11, r11",
-                    "adcx r11, rax",
-                    "mov [rdi + 32], r11",
-                    "mov eax, 0",
-                    "adox rsi, rax",
-                    "adcx rsi, rax",
-                    "mov [rdi + 40], rsi",
+                    first_doubled!("r8"),
+                    next_doubled!("[rcx + 8]", "r9", "16", "r10", "24"),
+                    last_doubled!("[rcx + 16]", "r11", "32", "40"),
                     in("rdi") out,
                     in("rcx") a,
                     out("rax") _,
@@ -249,6 +232,58 @@ macro_rules! square_in_registers {
                     out("r9") _,
                     out("r10") _,
                     out("r11") _,
+                );
+            }
+        }
+    };
+}
+
+/// Defines the kernel of type [`Square`] for w = 4, which stays in registers.
+macro_rules! square_of_four {
+    ($($arguments:tt)*) => {
+        /// See [`Square`].
+        pub(super) unsafe fn square(out: *mut u64, a: *const u64) {
+            // SAFETY: as for three limbs, with addresses valid for 4 and 8 limbs.
+            unsafe {
+                asm!(
+                    "mov rdx, [rcx]",
+                    "mulx r9, r8, [rcx + 8]",
+                    "mulx r10, rax, [rcx + 16]",
+                    "add r9, rax",
+                    "mulx r11, rax, [rcx + 24]",
+                    "adc r10, rax",
+                    "adc r11, 0",
+                    "mov rdx, [rcx + 8]",
+                    "xor eax, eax",
+                    "mulx rsi, rax, [rcx + 16]",
+                    "adcx r10, rax",
+                    "adox r11, rsi",
+                    "mulx r12, rax, [rcx + 24]",
+                    "adcx r11, rax",
+                    "mov eax, 0",
+                    "adox r12, rax",
+                    "adcx r12, rax",
+                    "mov rdx, [rcx + 16]",
+                    "mulx r13, rax, [rcx + 24]",
+                    "add r12, rax",
+                    "adc r13, 0",
+                    // The products of different limbs are in r8 to r13.
+                    "xor eax, eax",
+                    first_doubled!("r8"),
+                    next_doubled!("[rcx + 8]", "r9", "16", "r10", "24"),
+                    next_doubled!("[rcx + 16]", "r11", "32", "r12", "40"),
+                    last_doubled!("[rcx + 24]", "r13", "48", "56"),
+                    in("rdi") out,
+                    in("rcx") a,
+                    out("rax") _,
+                    out("rdx") _,
+                    out("rsi") _,
+                    out("r8") _,
+                    out("r9") _,
+                    out("r10") _,
+                    out("r11") _,
+                    out("r12") _,
+                    out("r13") _,
                 );
             }
         }
@@ -304,12 +339,12 @@ kernels!(
 );
 kernels!(
     three, 3, first_close, odd: "r11", i: "r12",
-    rows: "rsi + 8*r12", "rcx + 8*r12", result: "rdi + 8*r12", upper: "rdi + 24", square: square_in_registers,
+    rows: "rsi + 8*r12", "rcx + 8*r12", result: "rdi + 8*r12", upper: "rdi + 24", square: square_of_three,
     save: "", restore: "", ["r8" "r9" "r10" "r11" "r12"]
 );
 kernels!(
     four, 4, first_close, odd: "r12", i: "r13",
-    rows: "rsi + 8*r13", "rcx + 8*r13", result: "rdi + 8*r13", upper: "rdi + 32", square: square,
+    rows: "rsi + 8*r13", "rcx + 8*r13", result: "rdi + 8*r13", upper: "rdi + 32", square: square_of_four,
     save: "", restore: "", ["r8" "r9" "r10" "r11" "r12" "r13"]
 );
 kernels!(
@@ -333,6 +368,9 @@ kernels!(
     save: "push rbx\npush rbp", restore: "pop rbp\npop rbx",
     ["r8" "r9" "r10" "r11" "r12" "r13" "r14" "r15"]
 );
+
+/// The kernel of type [`Square`] for three limbs.
+pub(in super::super) use three::square as square_3;
 
 /// The kernels of type [`Mul`] for blocks of 1 to 8 limbs.
 pub(in super::super) const MUL: [Mul; BLOCK] =

@@ -22,6 +22,6 @@ mod blocks;
 mod rows;
 
 pub(super) use blocks::{
-    ADD, BLOCK, LOW, MUL, OFF_DIAGONAL, OFF_DIAGONAL_ADD, SQUARE, double_and_add_squares,
+    ADD, BLOCK, LOW, MUL, OFF_DIAGONAL, OFF_DIAGONAL_ADD, SQUARE, double_and_add_squares, square_3,
 };
 pub(super) use rows::{add_row, mul_row, sub_row};

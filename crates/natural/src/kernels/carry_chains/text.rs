@@ -356,3 +356,53 @@ macro_rules! sub_limb {
         )
     };
 }
+
+/// Returns the text of the beginning of a square in registers: limb 0 is the lower limb of a_0², and
+/// limb 1 the sum of its upper limb and the doubled register. `rsi` and `rdx` change.
+macro_rules! first_doubled {
+    ($low:literal) => {
+        concat!(
+            "mov rdx, [rcx]\n",
+            "mulx rsi, rdx, rdx\n",
+            "mov [rdi], rdx\n",
+            "adox ", $low, ", ", $low, "\n",
+            "adcx ", $low, ", rsi\n",
+            "mov [rdi + 8], ", $low, "\n",
+        )
+    };
+}
+
+/// Returns the text that adds the square of the limb at address `limb` to two doubled registers, and
+/// stores the sums. Both carries go on. `rsi`, `rdx` and `rax` change.
+macro_rules! next_doubled {
+    ($limb:literal, $low:literal, $low_at:literal, $high:literal, $high_at:literal) => {
+        concat!(
+            "mov rdx, ", $limb, "\n",
+            "mulx rsi, rax, rdx\n",
+            "adox ", $low, ", ", $low, "\n",
+            "adcx ", $low, ", rax\n",
+            "mov [rdi + ", $low_at, "], ", $low, "\n",
+            "adox ", $high, ", ", $high, "\n",
+            "adcx ", $high, ", rsi\n",
+            "mov [rdi + ", $high_at, "], ", $high, "\n",
+        )
+    };
+}
+
+/// Returns the text of the end of a square in registers: as [`next_doubled`], where the upper limb is
+/// the sum of that of the square and both carries.
+macro_rules! last_doubled {
+    ($limb:literal, $low:literal, $low_at:literal, $high_at:literal) => {
+        concat!(
+            "mov rdx, ", $limb, "\n",
+            "mulx rsi, rax, rdx\n",
+            "adox ", $low, ", ", $low, "\n",
+            "adcx ", $low, ", rax\n",
+            "mov [rdi + ", $low_at, "], ", $low, "\n",
+            "mov eax, 0\n",
+            "adox rsi, rax\n",
+            "adcx rsi, rax\n",
+            "mov [rdi + ", $high_at, "], rsi\n",
+        )
+    };
+}

@@ -11,8 +11,13 @@ use super::bound::Bound;
 use super::multiply::{Passes, ROW_LOG2};
 use super::roots::Roots;
 
-/// The number of columns of a tile: two cache lines of each row.
-const WIDTH: usize = 16;
+/// The largest number of columns of a tile: eight cache lines of each row. Fewer lines per row are
+/// slower, because lines at distances of a power of two evict each other.
+const MOST_COLUMNS: usize = 64;
+/// The smallest number of columns of a tile: two cache lines of each row.
+const FEWEST_COLUMNS: usize = 16;
+/// The number of points of a tile, if the number of columns permits it: 512 KiB.
+const TILE: usize = 1 << 16;
 
 /// A transform of R·C points at a node of the tree.
 #[derive(Clone, Copy)]
@@ -22,6 +27,8 @@ pub(super) struct Tiles<'a> {
     node: usize,
     rows: usize,
     columns: usize,
+    /// The number of columns of a tile.
+    width: usize,
 }
 
 /// The computation on a range of tiles or of rows.
@@ -47,14 +54,16 @@ impl<'a> Tiles<'a> {
     /// points.
     pub(super) fn new(field: F50, roots: Roots<'a>, n: usize, node: usize) -> Self {
         let columns = 1 << ROW_LOG2.max(n.ilog2().div_ceil(2) + 1);
-        Self { field, roots, node, rows: n / columns, columns }
+        let rows = n / columns;
+        let width = (TILE / rows).clamp(FEWEST_COLUMNS, MOST_COLUMNS);
+        Self { field, roots, node, rows, columns, width }
     }
 
     /// Computes a ← n·a·b mod (x^n − w²), or n·a² if `b` is `None`, where w is the factor of the
     /// node. Inputs are up to `bound`. The contents of `b` are overwritten.
     pub(super) fn multiply(&self, pool: &Pool, a: &mut [f64], b: Option<&mut [f64]>, bound: Bound) {
         let (a, b) = (Shared::new(a), b.map(Shared::new));
-        let tiles = self.columns / WIDTH;
+        let tiles = self.columns / self.width;
         let mut after = bound;
         for data in [Some(&a), b.as_ref()].into_iter().flatten() {
             let bounds = pool.each_range(tiles, |range| {
@@ -80,7 +89,7 @@ impl<'a> Tiles<'a> {
     unsafe fn part<'b>(&self, data: &'b Shared<'_, f64>, tile: usize, row: usize) -> &'b mut [f64] {
         // SAFETY: the caller guarantees that nothing else uses these columns. Parts of different
         // rows do not overlap.
-        unsafe { data.piece(row * self.columns + tile * WIDTH, WIDTH) }
+        unsafe { data.piece(row * self.columns + tile * self.width, self.width) }
     }
 }
 
@@ -95,19 +104,20 @@ impl Kernel for Task<'_> {
         let mut after = Bound(0.0);
         match work {
             Work::Forward(_) | Work::Inverse => {
-                let mut copy = vec![0.0; tiles.rows * WIDTH];
+                let width = tiles.width;
+                let mut copy = vec![0.0; tiles.rows * width];
                 for tile in range {
-                    for (j, copy) in copy.chunks_exact_mut(WIDTH).enumerate() {
+                    for (j, copy) in copy.chunks_exact_mut(width).enumerate() {
                         // SAFETY: the tasks that run at the same time have disjoint ranges of
                         // tiles. The result is used in this statement only.
                         copy.copy_from_slice(unsafe { tiles.part(data, tile, j) });
                     }
                     if let Work::Forward(bound) = work {
-                        after = passes.forward.levels(&mut copy, WIDTH, tiles.node, bound);
+                        after = passes.forward.levels(&mut copy, width, tiles.node, bound);
                     } else {
-                        passes.inverse.levels(&mut copy, WIDTH, tiles.node, true);
+                        passes.inverse.levels(&mut copy, width, tiles.node, true);
                     }
-                    for (j, copy) in copy.chunks_exact(WIDTH).enumerate() {
+                    for (j, copy) in copy.chunks_exact(width).enumerate() {
                         // SAFETY: as for the copy from `data` to `copy`.
                         unsafe { tiles.part(data, tile, j) }.copy_from_slice(copy);
                     }
