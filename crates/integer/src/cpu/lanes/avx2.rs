@@ -40,7 +40,7 @@ const C: f64 = D * D / 3.0;
 /// Four words in a register of 256 bits.
 #[derive(Debug, Clone, Copy)]
 #[repr(transparent)]
-pub(super) struct Avx2(__m256i);
+pub(super) struct Avx2(pub(super) __m256i);
 
 /// Proves that this processor has the instructions of [`Level::Avx2`].
 #[derive(Debug, Clone, Copy)]

@@ -13,9 +13,9 @@
 
 use super::masks::{Masks, sign};
 use super::montgomery::inverse_of_odd;
-use super::pair::Sum;
 use super::rows::{Group, PADDING, Words, limbs_of, load};
 use super::steps::Matrix;
+use super::sums::Sum;
 use super::vector::{Kernel, digit, words_mut};
 
 /// The cofactors of a group, and their moduli.
@@ -84,9 +84,9 @@ impl<V: Masks> Kernel<V> for Update<'_, V> {
         let n = m.len();
         let (d, e) = (&mut d[..n], &mut e[..n]);
         let [row_d, row_e] = *self.matrix;
-        let (mut of_d, mut of_e) = (Sum::new(proof, row_d), Sum::new(proof, row_e));
-        let times_d = of_d.products(proof, d[0], e[0]).0.low_product(proof, *inverse);
-        let times_e = of_e.products(proof, d[0], e[0]).0.low_product(proof, *inverse);
+        let (mut of_d, mut of_e) = (V::Sum::new(proof, row_d), V::Sum::new(proof, row_e));
+        let times_d = of_d.lowest(proof, d[0], e[0]).low_product(proof, *inverse);
+        let times_e = of_e.lowest(proof, d[0], e[0]).low_product(proof, *inverse);
         // The lowest limbs of the sums are 0.
         of_d.step_with(proof, d[0], e[0], [m[0], times_d]);
         of_e.step_with(proof, d[0], e[0], [m[0], times_e]);
@@ -132,7 +132,7 @@ impl<V: Masks> Kernel<V> for Finish<'_, V> {
 }
 
 /// Returns the carry out of the highest limb of d + t·m, or of d − t·m if `SUBTRACTS` is true. If
-/// `WRITES` is true, replaces d by the limbs below it. Limbs of d may be negative. t < 2^52.
+/// `WRITES` is true, replaces d by the limbs below it. Limbs of d may be negative. t < 2^β.
 #[inline(always)]
 fn combine<V: Masks, const SUBTRACTS: bool, const WRITES: bool>(
     proof: V::Proof,

@@ -8,7 +8,8 @@ use std::arch::x86_64::*;
 
 use warpint_arith::simd::Cpu;
 
-use super::masks::Masks;
+use super::masks::{MOST_GROUPS, Masks};
+use super::sums::SumOfParts;
 use super::vector::{Kernel, Lanes};
 
 const LANES: usize = 8;
@@ -178,6 +179,11 @@ unsafe impl Lanes for Ifma {
 }
 
 impl Masks for Ifma {
+    const PARTS: [u32; 3] = [18, 17, 17];
+    const HALVES_EXACTLY: bool = true;
+    const GROUPS: usize = MOST_GROUPS;
+    type Sum = SumOfParts<Self>;
+
     #[inline(always)]
     fn sub(self, b: Self) -> Self {
         Self(avx512!(_mm512_sub_epi64(self.0, b.0)))
@@ -189,8 +195,18 @@ impl Masks for Ifma {
     }
 
     #[inline(always)]
+    fn half(self) -> Self {
+        self.shr_signed(1)
+    }
+
+    #[inline(always)]
     fn mul(self, b: Self) -> Self {
         Self(avx512!(_mm512_mullo_epi64(self.0, b.0)))
+    }
+
+    #[inline(always)]
+    fn add_low(self, proof: IfmaProof, x: Self, y: Self) -> Self {
+        Self::mad(self, Self::splat(proof, 0), x, y).0
     }
 
     #[inline(always)]

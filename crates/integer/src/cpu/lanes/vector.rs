@@ -23,7 +23,7 @@
 pub(super) unsafe trait Lanes: Copy + Send + Sync + 'static {
     /// The number of lanes: a power of two, at most [`MOST_LANES`].
     const LANES: usize;
-    /// The number β of bits of a limb: at least 32, less than 64.
+    /// The number β of bits of a limb: at least 22, less than 64.
     const BITS: u32;
     /// Whether the low and the high parts of products are added to separate columns. Then only half
     /// as many additions depend on each other.
