@@ -21,20 +21,21 @@
 //! vector, or its negative, only if the two rows are equal up to the sign, but rows are linearly
 //! independent. So the only unit vectors are (1, 0) and (0, 1): entries are never −2^K.
 //!
-//! [`few`] keeps f and a row of the matrix in one signed word: φ + 2^(k+1)·u + 2^(2k+2)·v for k
+//! [`few`] keeps f and a row of the matrix in one signed word: φ + 2^(k+1)·u + 2^(2k+3)·v for k
 //! steps. At first φ is f mod 2^k, and (u, v) is (2^k, 0) or (0, 2^k). Every step acts on words as
 //! it acts on f and g. So after j steps a word is the sum of products of an entry of the matrix of j
 //! steps and a first word, divided by 2^j. As |u| + |v| ≤ 2^k, |φ| is below 2^k. Words are below
-//! 2^(3k+3), and sums of two of them below 2^(3k+4) ≤ 2^58 for k ≤ 18. After k steps, (u, v) is
-//! the row of the matrix of integers.
-//!
-//! The parts are determined by the word. φ + 2^k is from 0 to 2^(k+1) − 1, and u and v are from
-//! 1 − 2^k to 2^k. So the word plus 2^k + 2^(k+1)·(2^k − 1) + 2^(2k+2)·(2^k − 1) has three fields of
-//! k + 1 bits, which are φ + 2^k, u + 2^k − 1 and v + 2^k − 1.
+//! 2^(3k+4), and sums of two of them below 2^(3k+5) ≤ 2^59 for k ≤ 18. After k steps, (u, v) is
+//! the row of the matrix of integers. As |φ| < 2^k and |u| ≤ 2^k, the parts are determined by the
+//! word: φ + 2^k is from 0 to 2^(k+1) − 1, and φ + 2^k + 2^(k+1)·u is less than 2^(2k+2) in absolute
+//! value.
 //!
 //! If [`Masks::HALVES_EXACTLY`] is false, a step halves numbers that are correct mod 2^j to numbers
 //! that are correct mod 2^(j−1). Sums and differences are correct modulo the same power. After k
-//! steps, words are correct mod 2^(64−k). The fields have 3k + 3 ≤ 64 − k bits for k ≤ 15.
+//! steps, words are correct mod 2^(64−k). The word plus 2^k + 2^(k+1)·2^k + 2^(2k+3)·(2^k − 1) has
+//! three fields, which are not negative: φ + 2^k with k + 1 bits, u + 2^k with k + 2 bits, and
+//! v + 2^k − 1 with k + 1 bits, because entries are never −2^k. These are 3k + 4 ≤ 64 − k bits for
+//! k ≤ 15.
 
 use super::masks::Masks;
 use super::vector::{Kernel, unrolled};
@@ -108,7 +109,7 @@ fn few<V: Masks, const G: usize>(
 ) -> [Entries<V>; G] {
     let splat = |x| V::splat(proof, x);
     let (zero, lowest) = (splat(0), splat((1 << k) - 1));
-    let (one_f, one_g) = (splat(1 << (2 * k + 1)), splat(1 << (3 * k + 2)));
+    let (one_f, one_g) = (splat(1 << (2 * k + 1)), splat(1 << (3 * k + 3)));
     let (mut words_f, mut words_g) = (*f, *g);
     unrolled!(j < G => {
         words_f[j] = f[j].and(lowest).add(one_f);
@@ -132,16 +133,23 @@ fn few<V: Masks, const G: usize>(
     matrices
 }
 
-/// Returns u and v from the word φ + 2^(k+1)·u + 2^(2k+2)·v.
+/// Returns u and v from the word φ + 2^(k+1)·u + 2^(2k+3)·v.
 #[inline(always)]
 fn parts<V: Masks>(proof: V::Proof, k: u32, word: V) -> [V; 2] {
-    let largest = (1u64 << k) - 1;
-    let offset = V::splat(proof, (1 << k) + (largest << (k + 1)) + (largest << (2 * k + 2)));
-    let fields = word.add(offset);
-    let (field, largest) = (V::splat(proof, (2 << k) - 1), V::splat(proof, largest));
-    let u = fields.shr(u64::from(k + 1)).and(field);
-    let v = fields.shr(u64::from(2 * k + 2)).and(field);
-    [u.sub(largest), v.sub(largest)]
+    let splat = |x| V::splat(proof, x);
+    let (of_u, of_v) = (u64::from(k + 1), u64::from(2 * k + 3));
+    if V::HALVES_EXACTLY {
+        let above = 64 - of_v;
+        let word = word.add(splat(1 << k));
+        let u = word.shl_each(splat(above)).shr_signed(above + of_u);
+        let v = word.add(splat(1 << (of_v - 1))).shr_signed(of_v);
+        return [u, v];
+    }
+    let (least_u, least_v) = (1 << k, (1 << k) - 1);
+    let fields = word.add(splat((1 << k) + (least_u << of_u) + (least_v << of_v)));
+    let u = fields.shr(of_u).and(splat((4 << k) - 1));
+    let v = fields.shr(of_v).and(splat((2 << k) - 1));
+    [u.sub(splat(least_u)), v.sub(splat(least_v))]
 }
 
 /// Sets each y to the product x·y of matrices. Entries of products of matrices of j and k steps, and
