@@ -1,11 +1,13 @@
 //! Four lanes with limbs of 30 bits, by the products of 32-bit integers of AVX2, for division steps.
 //!
-//! A sum of a few products of limbs and signed integers of 31 bits fits in a word.
+//! A sum of a few products of limbs and signed integers of 31 bits fits in a word, so products need
+//! not be cut into parts.
 //!
 //! The `unsafe` blocks of the macro in this file call instructions of AVX2. Every method has a
 //! vector or a proof as argument. A vector is made only from a proof, and a proof only by
 //! [`Lanes::proof`], after it has checked that the processor has the instructions.
 
+use std::arch::asm;
 use std::arch::x86_64::*;
 
 use super::avx2::{Avx2, Avx2Proof};
@@ -31,6 +33,15 @@ macro_rules! avx2 {
         // SAFETY: the processor has the instructions; see the module's documentation.
         unsafe { $call }
     };
+}
+
+/// Returns x. The compiler does not know that the result is x.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn opaque(mut x: __m256i) -> __m256i {
+    // SAFETY: there is no instruction.
+    unsafe { asm!("/* {0} */", inout(ymm_reg) x, options(pure, nomem, nostack, preserves_flags)) };
+    x
 }
 
 impl Avx2Words {
@@ -182,7 +193,7 @@ unsafe impl Lanes for Avx2Words {
 impl Masks for Avx2Words {
     const PARTS: [u32; 3] = [15, 15, 0];
     const HALVES_EXACTLY: bool = false;
-    const GROUPS: usize = 2;
+    const GROUPS: usize = 3;
     type Sum = SumOfProducts<Self>;
 
     #[inline(always)]
@@ -210,6 +221,11 @@ impl Masks for Avx2Words {
     #[inline(always)]
     fn add_low(self, _: Avx2Proof, x: Self, y: Self) -> Self {
         self.add(x.mul_unsigned(y))
+    }
+
+    #[inline(always)]
+    fn computed_first(self) -> Self {
+        Self::new(avx2!(opaque(self.register())))
     }
 
     #[inline(always)]

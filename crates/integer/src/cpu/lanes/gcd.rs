@@ -124,8 +124,8 @@ impl<V: Masks> Space<V> {
             match groups {
                 1 => self.advance::<1>(proof),
                 2 => self.advance::<2>(proof),
-                3 => self.advance::<3>(proof),
-                _ => self.advance::<MOST_GROUPS>(proof),
+                4 if V::GROUPS == 4 => self.advance::<4>(proof),
+                _ => self.advance::<3>(proof),
             }
         }
     }

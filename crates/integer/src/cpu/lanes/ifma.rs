@@ -210,6 +210,11 @@ impl Masks for Ifma {
     }
 
     #[inline(always)]
+    fn computed_first(self) -> Self {
+        self
+    }
+
+    #[inline(always)]
     fn meets(self, b: Self) -> u8 {
         avx512!(_mm512_test_epi64_mask(self.0, b.0))
     }

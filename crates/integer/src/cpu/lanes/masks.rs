@@ -11,7 +11,7 @@ pub(super) trait Masks: Lanes {
     const PARTS: [u32; 3];
     /// Whether the results of [`Masks::half`] are correct. Otherwise they are correct mod 2^63.
     const HALVES_EXACTLY: bool;
-    /// The number of groups whose steps are computed at the same time, at most [`MOST_GROUPS`]. The
+    /// The number of groups whose steps are computed at the same time, 3 or [`MOST_GROUPS`]. The
     /// operations of a step depend on each other, so several groups are faster than one, unless
     /// registers run out.
     const GROUPS: usize;
@@ -30,6 +30,9 @@ pub(super) trait Masks: Lanes {
     fn mul(self, b: Self) -> Self;
     /// Returns a number that is congruent to a + x·y mod 2^β, with a = `self`.
     fn add_low(self, proof: Self::Proof, x: Self, y: Self) -> Self;
+    /// Returns `self`, computed before other numbers are added to it. Otherwise, the compiler may
+    /// begin a sum with the number that is known last.
+    fn computed_first(self) -> Self;
     /// Returns the lanes in which a AND b is not 0, with a = `self`.
     fn meets(self, b: Self) -> u8;
     /// Returns the lanes whose words are negative as signed integers.

@@ -204,8 +204,12 @@ impl Path {
     pub(super) fn for_gcds(a: usize, b: usize, count: usize) -> Option<Self> {
         let (short, long) = (a.min(b), a.max(b));
         let pays = |path| {
-            let most = if path == Self::Avx2 { 128 } else { 512 };
-            (3..=most).contains(&long) && long <= 2 * short
+            let widths = match (path, 2 * long <= 3 * short) {
+                (Self::Avx2, true) => 4..=128,
+                (Self::Avx2, false) => 4..=32,
+                _ => 3..=512,
+            };
+            widths.contains(&long) && long <= 2 * short
         };
         Self::with_steps(count).filter(|&path| pays(path))
     }
@@ -217,23 +221,25 @@ impl Path {
     pub(super) fn for_inverses(a: usize, m: usize, count: usize) -> Option<Self> {
         let (short, long) = (a.min(m), a.max(m));
         let pays = |path| {
-            let most = if path == Self::Avx2 {
-                32
-            } else if 2 * long <= 3 * short {
-                256
-            } else {
-                128
+            let most = match (path, 2 * long <= 3 * short) {
+                (Self::Avx2, true) if 4 * long <= 5 * short => 64,
+                (Self::Avx2, true) => 32,
+                (Self::Avx2, false) => 16,
+                (_, true) => 256,
+                (_, false) => 128,
             };
             long <= most && long <= 2 * short
         };
         Self::with_steps(count).filter(|&path| pays(path))
     }
 
-    /// Returns the fastest path if `count` instances fill three quarters of the lanes of a vector.
+    /// Returns the fastest path if `count` instances fill three quarters of the lanes of a vector, or
+    /// all lanes on AVX2.
     #[cfg(target_arch = "x86_64")]
     fn with_steps(count: usize) -> Option<Self> {
         let path = Self::best()?;
-        let fewest = with_masks!(path, V, _proof => 3 * V::LANES / 4)?;
+        let lanes = with_masks!(path, V, _proof => V::LANES)?;
+        let fewest = if path == Self::Avx2 { lanes } else { 3 * lanes / 4 };
         (count >= fewest).then_some(path)
     }
 

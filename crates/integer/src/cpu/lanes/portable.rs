@@ -195,6 +195,10 @@ where
         Self(sum.0.map(|a| a ^ a.wrapping_mul(0x9e37_79b9) << BITS))
     }
 
+    fn computed_first(self) -> Self {
+        self
+    }
+
     #[inline(never)]
     fn meets(self, b: Self) -> u8 {
         self.with(b, |a, b| a & b).mask(|a| a != 0)

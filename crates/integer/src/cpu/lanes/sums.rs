@@ -97,7 +97,7 @@ impl<V: Masks> Sum<V> for SumOfParts<V> {
 pub(super) struct SumOfProducts<V> {
     /// x and y.
     row: [V; 2],
-    /// The carry to the next column, plus [`OFFSET`].
+    /// The carry to the next column, plus [`OFFSET`]/2^30.
     carry: V,
 }
 
@@ -105,13 +105,13 @@ pub(super) struct SumOfProducts<V> {
 const OFFSET: u64 = 1 << 62;
 
 impl<V: Masks> SumOfProducts<V> {
-    /// Returns the limb of the column that consists of `products` and of the carry. Keeps the new
-    /// carry.
+    /// Adds the carry to `products`. Returns the limb of this column, and keeps its carry. The carry
+    /// comes last, because it depends on the column before.
     #[inline(always)]
     fn finish(&mut self, proof: V::Proof, products: V) -> V {
-        let sum = products.add(self.carry);
         let offset = V::splat(proof, OFFSET - (OFFSET >> V::BITS));
-        self.carry = sum.shr(u64::from(V::BITS)).add(offset);
+        let sum = products.add(offset).computed_first().add(self.carry);
+        self.carry = sum.shr(u64::from(V::BITS));
         digit(proof, sum)
     }
 }
@@ -120,7 +120,7 @@ impl<V: Masks> Sum<V> for SumOfProducts<V> {
     #[inline(always)]
     fn new(proof: V::Proof, row: [V; 2]) -> Self {
         const { assert!(V::BITS == 30) };
-        Self { row, carry: V::splat(proof, OFFSET) }
+        Self { row, carry: V::splat(proof, OFFSET >> V::BITS) }
     }
 
     #[inline(always)]

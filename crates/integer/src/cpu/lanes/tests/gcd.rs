@@ -102,7 +102,7 @@ fn divisors_and_inverses_of_extreme_numbers() {
             value[0] = low;
             values.push(value);
         }
-        for bit in [31, 51, 52, 53, 63, 64, 103, 104, 105, 32 * n - 2, 32 * n - 1] {
+        for bit in [29, 30, 31, 51, 52, 53, 60, 63, 64, 90, 103, 104, 105, 32 * n - 2, 32 * n - 1] {
             let mut power = vec![0u32; n];
             if let Some(limb) = power.get_mut(bit / 32) {
                 *limb = 1 << (bit % 32);
