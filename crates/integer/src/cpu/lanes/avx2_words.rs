@@ -171,22 +171,22 @@ unsafe impl Lanes for Avx2Words {
 
     #[inline(always)]
     fn transpose(square: &mut [Self]) {
-        let Ok(rows) = <&mut [Self; LANES]>::try_from(square) else {
-            panic!("the matrix is not square")
-        };
-        let mut base = rows.map(|row| row.0);
+        assert_eq!(square.len(), LANES, "the matrix is not square");
+        let mut base = [square[0].0, square[1].0, square[2].0, square[3].0];
         Base::transpose(&mut base);
-        *rows = base.map(Self);
+        for (row, base) in square.iter_mut().zip(base) {
+            row.0 = base;
+        }
     }
 
     #[inline(always)]
     fn transpose_pairs(half: &mut [Self]) {
-        let Ok(rows) = <&mut [Self; LANES / 2]>::try_from(half) else {
-            panic!("the matrix is not half of a square")
-        };
-        let mut base = rows.map(|row| row.0);
+        assert_eq!(half.len(), LANES / 2, "the matrix is not half of a square");
+        let mut base = [half[0].0, half[1].0];
         Base::transpose_pairs(&mut base);
-        *rows = base.map(Self);
+        for (rows, base) in half.iter_mut().zip(base) {
+            rows.0 = base;
+        }
     }
 }
 

@@ -172,12 +172,12 @@ fn divide<V: Masks, const B: usize>(proof: V::Proof, d: &mut [V], len: usize, m:
     // The limbs of k are those for which the lowest limbs of d + k·m are 0.
     let (mut low, mut k) = ([zero; B], [zero; B]);
     low.copy_from_slice(&d[..B]);
-    for b in 0..B {
-        k[b] = low[0].low_product(proof, inverse);
+    for (b, k) in k.iter_mut().enumerate() {
+        *k = low[0].low_product(proof, inverse);
         let mut sum = V::Sum::new(proof, [zero; 2]);
-        sum.add_products(proof, low[0], [m[0]], [k[b]]);
+        sum.add_products(proof, low[0], [m[0]], [*k]);
         for i in 1..B - b {
-            low[i - 1] = sum.add_products(proof, low[i], [m[i]], [k[b]]);
+            low[i - 1] = sum.add_products(proof, low[i], [m[i]], [*k]);
         }
     }
     let mut sum = V::Sum::new(proof, [zero; 2]);
