@@ -27,9 +27,7 @@ use std::arch::x86_64::*;
 
 use warpint_arith::simd::{Cpu, Level};
 
-use super::fixed;
 use super::vector::{Kernel, Lanes, digit};
-use crate::cpu::Operand;
 
 const LANES: usize = 4;
 /// D = 3·2^51.
@@ -43,7 +41,7 @@ const ONE: f64 = (1u64 << 52) as f64;
 /// Four words in a register of 256 bits.
 #[derive(Debug, Clone, Copy)]
 #[repr(transparent)]
-pub(super) struct Avx2(__m256i);
+pub(super) struct Avx2(pub(super) __m256i);
 
 /// Proves that this processor has the instructions of [`Level::Avx2`].
 #[derive(Debug, Clone, Copy)]
@@ -188,10 +186,6 @@ unsafe impl Lanes for Avx2 {
         // Makes up for the bias of one low part.
         let zero = Self::splat(proof, Self::LOW_BIAS.wrapping_neg());
         digit(proof, Self::mad(zero, zero, a, b).0).factor()
-    }
-
-    fn multiply_fixed(proof: Avx2Proof, a: Operand, b: Option<Operand>, out: &mut [u32]) -> usize {
-        fixed::in_small_blocks::<Self>(proof, a, b, out)
     }
 
     #[inline(always)]

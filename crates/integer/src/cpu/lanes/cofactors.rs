@@ -1,68 +1,75 @@
 //! Cofactors of division steps modulo odd numbers m, one modulus per lane.
 //!
-//! d and e are numbers with f ≡ d·a and g ≡ e·a modulo m for the same a. If f = ±1 in the end, ±d is
-//! the inverse of a. A batch of steps multiplies the column (d, e) by the same matrix as (f, g), and
-//! divides it by 2^β modulo m: the multiple k·m that makes the sum divisible is added first
-//! (Montgomery 1985).
+//! d and e are numbers with 2^(β·t)·f ≡ d·a and 2^(β·t)·g ≡ e·a modulo m for the same a, after t
+//! batches of steps. A batch multiplies the column (d, e) by the same matrix as (f, g), without the
+//! division by 2^β. In the end, d is divided by 2^(β·t) modulo m: multiples of m that make d
+//! divisible are added first (Montgomery 1985). If f = ±1, the quotient is plus or minus the inverse
+//! of a.
+//!
+//! Entries of the product of all matrices are at most 2^(β·t), but in most cases they are about as
+//! long as its square root. So d and e have about half of the t limbs, and most batches cost less
+//! than if d and e were kept modulo m.
 //!
 //! # Bounds
-//! At first d = 0 and e = 1. Let c be the larger one of |d| and |e|. A batch changes d to
-//! (x·d + y·e + k·m)/2^β with |x| + |y| ≤ 2^β and 0 ≤ k < 2^β, so |d| becomes less than c + m. The
-//! same is true for e. After t batches, |d| and |e| are below (t + 1)·m. [`spare_bits`] is the number
-//! of bits for these multiples.
+//! At first d = 0 and e = 1. After t batches d and e are entries of the product of the matrices, so
+//! |d| ≤ 2^(β·t) and |e| ≤ 2^(β·t). They are stored with as many limbs n as are needed for
+//! |d| ≤ 2^(β·n−2) and |e| ≤ 2^(β·n−2) in all lanes. As |x| + |y| ≤ 2^β in each row of a matrix, one
+//! limb more suffices after a batch. The quotient is (d + k·m)/2^(β·t) with 0 ≤ k < 2^(β·t), so it
+//! is from −1 to m.
 
-use super::masks::{Masks, sign};
+use super::masks::{Masks, all, sign};
 use super::montgomery::inverse_of_odd;
-use super::pair::Sum;
 use super::rows::{Group, PADDING, Words, limbs_of, load};
 use super::steps::Matrix;
-use super::vector::{Kernel, digit, words_mut};
+use super::sums::Sum;
+use super::vector::{Kernel, digit, unrolled, words_mut};
+
+/// The number of limbs by which [`Finish`] divides at a time.
+const LIMBS: usize = 4;
 
 /// The cofactors of a group, and their moduli.
 pub(super) struct Cofactors<V> {
-    /// d in two's complement, and zeros after its n limbs.
+    /// d in two's complement.
     d: Vec<V>,
     /// e in two's complement.
     e: Vec<V>,
+    /// The number of limbs of d and e that are valid.
+    len: usize,
+    /// The moduli, and zeros after them.
     m: Vec<V>,
+    /// The number of limbs of residues with a sign, at least [`LIMBS`].
+    n: usize,
     /// −m^(−1) mod 2^β.
     inverse: V,
     /// The number of batches so far.
     batches: usize,
 }
 
-/// Returns the least s with t + 1 ≤ 2^s for t batches.
-const fn spare_bits(batches: usize) -> u32 {
-    usize::BITS - batches.leading_zeros()
-}
-
 impl<V: Masks> Cofactors<V> {
     /// Allocates memory for moduli of `width` limbs of 32 bits, and for up to `batches` batches.
     pub(super) fn new(proof: V::Proof, width: usize, batches: usize) -> Self {
-        // [`Finish`] needs numbers below 2^(s+1)·m with a sign.
-        let n = limbs_of::<V>(32 * width + spare_bits(batches) as usize + 2);
-        let zeros = |len: usize| vec![V::splat(proof, 0); len];
+        let n = limbs_of::<V>(32 * width + 2).max(LIMBS);
+        let len = n.max(batches + 2) + LIMBS.max(PADDING);
+        let zeros = || vec![V::splat(proof, 0); len];
         let inverse = V::splat(proof, 0);
-        Self { d: zeros(n + PADDING), e: zeros(n), m: zeros(n), inverse, batches: 0 }
+        Self { d: zeros(), e: zeros(), len: 1, m: zeros(), n, inverse, batches: 0 }
     }
 
     /// Sets d = 0, e = 1, and the moduli, which must be odd.
     #[inline(always)]
     pub(super) fn start(&mut self, proof: V::Proof, moduli: &Group, words: &mut Words<V>) {
-        let Self { d, e, m, inverse, batches } = self;
+        let Self { d, e, len, m, inverse, batches, .. } = self;
         load(proof, moduli, moduli[0].len(), words, m);
         *inverse = m[0];
         for word in words_mut(std::slice::from_mut(inverse)) {
             *word = inverse_of_odd(*word).wrapping_neg();
         }
         *inverse = digit(proof, *inverse);
-        d.fill(V::splat(proof, 0));
-        e.fill(V::splat(proof, 0));
-        e[0] = V::splat(proof, 1);
-        *batches = 0;
+        (d[0], e[0]) = (V::splat(proof, 0), V::splat(proof, 1));
+        (*len, *batches) = (1, 0);
     }
 
-    /// Returns the limbs of d, and [`PADDING`] zeros after them.
+    /// Returns the limbs of d after [`Finish`], and [`PADDING`] zeros after them.
     pub(super) fn d(&self) -> &[V] {
         &self.d
     }
@@ -79,31 +86,33 @@ impl<V: Masks> Kernel<V> for Update<'_, V> {
 
     #[inline(always)]
     fn run(self, proof: V::Proof) {
-        let Cofactors { d, e, m, inverse, batches } = self.cofactors;
+        let Cofactors { d, e, len, batches, .. } = self.cofactors;
         *batches += 1;
-        let n = m.len();
-        let (d, e) = (&mut d[..n], &mut e[..n]);
+        let (d, e) = (&mut d[..=*len], &mut e[..=*len]);
+        (d[*len], e[*len]) = (sign(proof, d[*len - 1]), sign(proof, e[*len - 1]));
         let [row_d, row_e] = *self.matrix;
-        let (mut of_d, mut of_e) = (Sum::new(proof, row_d), Sum::new(proof, row_e));
-        let times_d = of_d.products(proof, d[0], e[0]).0.low_product(proof, *inverse);
-        let times_e = of_e.products(proof, d[0], e[0]).0.low_product(proof, *inverse);
-        // The lowest limbs of the sums are 0.
-        of_d.step_with(proof, d[0], e[0], [m[0], times_d]);
-        of_e.step_with(proof, d[0], e[0], [m[0], times_e]);
-        for i in 1..n {
-            let (x, y) = (d[i], e[i]);
-            d[i - 1] = of_d.step_with(proof, x, y, [m[i], times_d]);
-            e[i - 1] = of_e.step_with(proof, x, y, [m[i], times_e]);
+        let (mut of_d, mut of_e) = (V::Sum::new(proof, row_d), V::Sum::new(proof, row_e));
+        for (d, e) in d.iter_mut().zip(&mut *e) {
+            (*d, *e) = (of_d.step(proof, *d, *e), of_e.step(proof, *d, *e));
         }
-        let (x, y) = (sign(proof, d[n - 1]), sign(proof, e[n - 1]));
-        let zero = V::splat(proof, 0);
-        d[n - 1] = of_d.step_with(proof, x, y, [zero, times_d]);
-        e[n - 1] = of_e.step_with(proof, x, y, [zero, times_e]);
+        *len += 1;
+        while *len > 1 && is_spare(proof, &d[..*len]) && is_spare(proof, &e[..*len]) {
+            *len -= 1;
+        }
     }
 }
 
-/// Replaces d by the number from 0 to m − 1 that is congruent to −d in the lanes of `negate`, and to
-/// d in the others.
+/// Returns whether x is from −2^(β·n−2) to 2^(β·n−2) − 1 for the n limbs below the highest one. There
+/// are at least two limbs.
+#[inline(always)]
+fn is_spare<V: Masks>(proof: V::Proof, x: &[V]) -> bool {
+    let [.., below, top] = x else { return false };
+    let (first, second) = (sign(proof, *below), sign(proof, below.add(*below)));
+    top.sub(first).or(top.sub(second)).zero() == all::<V>()
+}
+
+/// Replaces d by the number from 0 to m − 1 that is congruent to −d/2^(β·t) in the lanes of `negate`,
+/// and to d/2^(β·t) in the others, after t batches.
 pub(super) struct Finish<'a, V> {
     pub(super) cofactors: &'a mut Cofactors<V>,
     pub(super) negate: u8,
@@ -114,42 +123,74 @@ impl<V: Masks> Kernel<V> for Finish<'_, V> {
 
     #[inline(always)]
     fn run(self, proof: V::Proof) {
-        let Cofactors { d, m, batches, .. } = self.cofactors;
-        let d = &mut d[..m.len()];
-        let zero = V::splat(proof, 0);
-        // With s spare bits, ±d + 2^s·m is from 0 to 2^(s+1)·m − 1.
-        let spare = spare_bits(*batches);
-        for d in &mut *d {
-            *d = d.select(self.negate, zero.sub(*d));
+        let Cofactors { d, len, m, n, inverse, batches, .. } = self.cofactors;
+        let above = sign(proof, d[*len - 1]);
+        d[*len..].fill(above);
+        let mut len = (*len).max(*n);
+        for _ in 0..*batches / LIMBS {
+            divide::<V, LIMBS>(proof, d, len, m, *inverse);
+            // The quotient is less than 2^(β·(len−LIMBS)−1) + m.
+            len = (len + 1 - LIMBS).max(*n);
         }
-        combine::<V, false, true>(proof, d, m, V::splat(proof, 1 << spare));
-        for bit in (0..=spare).rev() {
-            let multiple = V::splat(proof, 1 << bit);
-            let negative = combine::<V, true, false>(proof, d, m, multiple).negative();
-            combine::<V, true, true>(proof, d, m, multiple.select(negative, zero));
+        for _ in 0..*batches % LIMBS {
+            divide::<V, 1>(proof, d, len, m, *inverse);
+        }
+        let zero = V::splat(proof, 0);
+        let (d, above) = d.split_at_mut(*n);
+        above[..PADDING].fill(zero);
+        let mut carry = zero;
+        for d in &mut *d {
+            let sum = d.select(self.negate, zero.sub(*d)).add(carry);
+            carry = sum.shr_signed(u64::from(V::BITS));
+            *d = digit(proof, sum);
+        }
+        // Now d is from −m to m.
+        let negative = sign(proof, d[*n - 1]);
+        let (mut carry, mut difference) = (zero, zero);
+        for (d, &m) in d.iter_mut().zip(&*m) {
+            let sum = d.add(m.and(negative)).add(carry);
+            carry = sum.shr(u64::from(V::BITS));
+            *d = digit(proof, sum);
+            difference = difference.or(d.sub(m));
+        }
+        let is_m = difference.zero();
+        for d in d {
+            *d = d.select(is_m, zero);
         }
     }
 }
 
-/// Returns the carry out of the highest limb of d + t·m, or of d − t·m if `SUBTRACTS` is true. If
-/// `WRITES` is true, replaces d by the limbs below it. Limbs of d may be negative. t < 2^52.
+/// Replaces d by (d + k·m)/2^(β·B), with 0 ≤ k < 2^(β·B) such that the quotient is an integer. d has
+/// `len` ≥ B limbs in two's complement. The quotient must fit in as many limbs. `d` and `m` must have
+/// B entries more; the entries of `d` are overwritten.
 #[inline(always)]
-fn combine<V: Masks, const SUBTRACTS: bool, const WRITES: bool>(
-    proof: V::Proof,
-    d: &mut [V],
-    m: &[V],
-    t: V,
-) -> V {
+fn divide<V: Masks, const B: usize>(proof: V::Proof, d: &mut [V], len: usize, m: &[V], inverse: V) {
     let zero = V::splat(proof, 0);
-    let (mut high, mut carry) = (zero, zero);
-    for (d, &m) in d.iter_mut().zip(m) {
-        let (low, next) = V::mad(high, zero, m, t);
-        let sum = if SUBTRACTS { d.sub(low) } else { d.add(low) }.add(carry);
-        carry = sum.shr_signed(u64::from(V::BITS));
-        high = next;
-        if WRITES {
-            *d = digit(proof, sum);
+    let above = sign(proof, d[len - 1]);
+    let (d, m) = (&mut d[..len + B], &m[..len + B]);
+    d[len..].fill(above);
+    // The limbs of k are those for which the lowest limbs of d + k·m are 0.
+    let (mut low, mut k) = ([zero; B], [zero; B]);
+    low.copy_from_slice(&d[..B]);
+    for (b, k) in k.iter_mut().enumerate() {
+        *k = low[0].low_product(proof, inverse);
+        let mut sum = V::Sum::new(proof, [zero; 2]);
+        sum.add_products(proof, low[0], [m[0]], [*k]);
+        for i in 1..B - b {
+            low[i - 1] = sum.add_products(proof, low[i], [m[i]], [*k]);
         }
     }
-    carry
+    let mut sum = V::Sum::new(proof, [zero; 2]);
+    for i in 0..B {
+        let mut window = [zero; B];
+        for b in 0..=i {
+            window[b] = m[i - b];
+        }
+        sum.add_products(proof, d[i], window, k);
+    }
+    for i in B..d.len() {
+        let mut window = [zero; B];
+        unrolled!(b < B => window[b] = m[i - b]);
+        d[i - B] = sum.add_products(proof, d[i], window, k);
+    }
 }

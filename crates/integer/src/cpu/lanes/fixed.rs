@@ -38,7 +38,7 @@ fn exceeds_caches(out: &[u32]) -> bool {
 
 /// Computes out_i ← a_i·b_i, or a_i² if b is `None`, for the first rows of `out`, and returns their
 /// number. It is 0 if there is no code for these widths. Otherwise at most LANES − 1 rows are left.
-pub(super) fn multiply<V: Lanes>(
+pub(super) fn multiply<V: Fixed>(
     proof: V::Proof,
     a: Operand,
     b: Option<Operand>,
@@ -47,11 +47,42 @@ pub(super) fn multiply<V: Lanes>(
     if b.is_some_and(|b| b.width() != a.width()) {
         return 0;
     }
-    V::multiply_fixed(proof, a, b, out)
+    V::multiply(proof, a, b, out)
 }
 
+/// Vectors for which this file has code.
+pub(super) trait Fixed: Lanes {
+    /// Computes [`multiply`] for factors of the same width, with the blocks that fit in the registers.
+    fn multiply(proof: Self::Proof, a: Operand, b: Option<Operand>, out: &mut [u32]) -> usize;
+}
+
+/// Implements [`Fixed`] for a type of vectors by a function of this file.
+macro_rules! fixed {
+    ($v:ty, $multiply:ident) => {
+        impl Fixed for $v {
+            fn multiply(
+                proof: Self::Proof,
+                a: Operand,
+                b: Option<Operand>,
+                out: &mut [u32],
+            ) -> usize {
+                $multiply(proof, a, b, out)
+            }
+        }
+    };
+}
+
+#[cfg(target_arch = "x86_64")]
+fixed!(super::ifma::Ifma, in_large_blocks);
+#[cfg(target_arch = "x86_64")]
+fixed!(super::avx2::Avx2, in_small_blocks);
+#[cfg(test)]
+fixed!(super::portable::Portable<true>, in_large_blocks);
+#[cfg(test)]
+fixed!(super::portable::Portable<false>, in_small_blocks);
+
 /// Computes [`multiply`] for factors of the same width, with blocks that fit in 32 registers.
-pub(super) fn in_large_blocks<V: Lanes>(
+fn in_large_blocks<V: Lanes>(
     proof: V::Proof,
     a: Operand,
     b: Option<Operand>,
@@ -75,7 +106,7 @@ pub(super) fn in_large_blocks<V: Lanes>(
 }
 
 /// Computes [`multiply`] for factors of the same width, with blocks that fit in 16 registers.
-pub(super) fn in_small_blocks<V: Lanes>(
+fn in_small_blocks<V: Lanes>(
     proof: V::Proof,
     a: Operand,
     b: Option<Operand>,

@@ -5,22 +5,19 @@
 //! them. Further steps do not change f in lanes that have finished, and the cofactor of f only by
 //! multiples of m.
 //!
-//! The operations of a step depend on each other. So up to four groups are computed at the same
-//! time.
+//! The operations of a step depend on each other. So up to [`Masks::GROUPS`] groups are computed at
+//! the same time.
 
 use super::cofactors::{self, Cofactors};
-use super::masks::Masks;
+use super::masks::{MOST_GROUPS, Masks};
 use super::pair::{self, Pair};
 use super::rows::{Group, PADDING, Words, limbs_of, load, store};
-use super::steps::{BATCH, Batch, most_steps};
+use super::steps::{Batch, most_steps};
 use super::twos::Twos;
 use super::vector::Kernel;
 use crate::cpu::Operand;
 use crate::cpu::gcd::OneByOne;
 use crate::cpu::rows::{Rows, for_chunks};
-
-/// The largest number of groups that are computed at the same time.
-const MOST_GROUPS: usize = 4;
 
 /// The index of an instance, and the row of its result.
 type Place<'r> = (usize, &'r mut [u32]);
@@ -31,7 +28,7 @@ pub(super) fn gcd<V: Masks>(proof: V::Proof, a: Operand, b: Operand, count: usiz
     for_chunks(count, at_a_time::<V>(count), [g], [], space, |space, mut task| {
         let mut places: Vec<Place> =
             (0..task.count).map(|j| (task.first + j, task.results[0].next())).collect();
-        for places in places.chunks_mut(MOST_GROUPS * V::LANES) {
+        for places in places.chunks_mut(V::GROUPS * V::LANES) {
             V::enter(proof, Divisors { space, a, b, places });
         }
     });
@@ -60,7 +57,7 @@ pub(super) fn inverse<V: Masks>(
                 places.push((i, row));
             }
         }
-        for places in places.chunks_mut(MOST_GROUPS * V::LANES) {
+        for places in places.chunks_mut(V::GROUPS * V::LANES) {
             V::enter(proof, Inverses { space, a, m, first: task.first, places, flags });
         }
     });
@@ -70,7 +67,7 @@ pub(super) fn inverse<V: Masks>(
 /// time, unless other cores would have less to do.
 fn at_a_time<V: Masks>(count: usize) -> usize {
     let share = count.div_ceil(rayon::current_num_threads()).next_multiple_of(V::LANES);
-    share.clamp(V::LANES, MOST_GROUPS * V::LANES)
+    share.clamp(V::LANES, V::GROUPS * V::LANES)
 }
 
 /// The working memory of one core.
@@ -95,14 +92,14 @@ impl<V: Masks> Space<V> {
     fn new(proof: V::Proof, operands: [Operand; 2], m: Option<Operand>) -> Self {
         let width = operands[0].width().max(operands[1].width());
         let n = limbs_of::<V>(32 * width + 1);
-        let most_batches = most_steps(32 * width).div_ceil(BATCH as usize);
+        let most_batches = most_steps(32 * width).div_ceil(V::BITS as usize);
         let zero = V::splat(proof, 0);
         let cofactors = m.map(|m| {
-            (0..MOST_GROUPS).map(|_| Cofactors::new(proof, m.width(), most_batches)).collect()
+            (0..V::GROUPS).map(|_| Cofactors::new(proof, m.width(), most_batches)).collect()
         });
         Self {
             words: Words::new(proof, width),
-            pairs: (0..MOST_GROUPS).map(|_| Pair::new(proof, n)).collect(),
+            pairs: (0..V::GROUPS).map(|_| Pair::new(proof, n)).collect(),
             cofactors: cofactors.unwrap_or_default(),
             minus_delta: [zero; MOST_GROUPS],
             twos: [Twos::one(proof); MOST_GROUPS],
@@ -127,8 +124,8 @@ impl<V: Masks> Space<V> {
             match groups {
                 1 => self.advance::<1>(proof),
                 2 => self.advance::<2>(proof),
-                3 => self.advance::<3>(proof),
-                _ => self.advance::<MOST_GROUPS>(proof),
+                4 if V::GROUPS == 4 => self.advance::<4>(proof),
+                _ => self.advance::<3>(proof),
             }
         }
     }
@@ -161,8 +158,8 @@ fn rows<'a>(operand: Operand<'a>, places: &[Place]) -> Group<'a> {
     std::array::from_fn(|lane| operand.row(places[lane.min(places.len() - 1)].0))
 }
 
-/// Computes the greatest common divisors of the instances of `places`, at most [`MOST_GROUPS`]
-/// groups.
+/// Computes the greatest common divisors of the instances of `places`, at most
+/// [`Masks::GROUPS`] groups.
 struct Divisors<'a, 'r, V> {
     space: &'a mut Space<V>,
     a: Operand<'a>,
@@ -195,8 +192,8 @@ impl<V: Masks> Kernel<V> for Divisors<'_, '_, V> {
     }
 }
 
-/// Computes the inverses of the instances of `places`, at most [`MOST_GROUPS`] groups. The moduli
-/// are odd. `flags` belong to the instances from `first` on.
+/// Computes the inverses of the instances of `places`, at most [`Masks::GROUPS`] groups. The
+/// moduli are odd. `flags` belong to the instances from `first` on.
 struct Inverses<'a, 'r, V> {
     space: &'a mut Space<V>,
     a: Operand<'a>,

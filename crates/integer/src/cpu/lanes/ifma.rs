@@ -8,10 +8,9 @@ use std::arch::x86_64::*;
 
 use warpint_arith::simd::Cpu;
 
-use super::fixed;
-use super::masks::Masks;
+use super::masks::{MOST_GROUPS, Masks};
+use super::sums::SumOfParts;
 use super::vector::{Kernel, Lanes};
-use crate::cpu::Operand;
 
 const LANES: usize = 8;
 /// The number of bits of a limb.
@@ -139,10 +138,6 @@ unsafe impl Lanes for Ifma {
         Self(avx512!(_mm512_madd52lo_epu64(Self::splat(proof, 0).0, self.0, b.0)))
     }
 
-    fn multiply_fixed(proof: IfmaProof, a: Operand, b: Option<Operand>, out: &mut [u32]) -> usize {
-        fixed::in_large_blocks::<Self>(proof, a, b, out)
-    }
-
     #[inline(always)]
     fn transpose(square: &mut [Self]) {
         assert_eq!(square.len(), LANES, "the matrix is not square");
@@ -184,6 +179,11 @@ unsafe impl Lanes for Ifma {
 }
 
 impl Masks for Ifma {
+    const PARTS: [u32; 3] = [18, 17, 17];
+    const HALVES_EXACTLY: bool = true;
+    const GROUPS: usize = MOST_GROUPS;
+    type Sum = SumOfParts<Self>;
+
     #[inline(always)]
     fn sub(self, b: Self) -> Self {
         Self(avx512!(_mm512_sub_epi64(self.0, b.0)))
@@ -195,8 +195,23 @@ impl Masks for Ifma {
     }
 
     #[inline(always)]
+    fn half(self) -> Self {
+        self.shr_signed(1)
+    }
+
+    #[inline(always)]
     fn mul(self, b: Self) -> Self {
         Self(avx512!(_mm512_mullo_epi64(self.0, b.0)))
+    }
+
+    #[inline(always)]
+    fn add_low(self, proof: IfmaProof, x: Self, y: Self) -> Self {
+        Self::mad(self, Self::splat(proof, 0), x, y).0
+    }
+
+    #[inline(always)]
+    fn computed_first(self) -> Self {
+        self
     }
 
     #[inline(always)]

@@ -5,6 +5,7 @@
 //! |---|---|
 //! | `vector` | the interface of vectors |
 //! | `ifma`, `avx2`, `portable` | vectors for AVX-512 IFMA, for AVX2, and for tests on any processor |
+//! | `avx2_words` | vectors for division steps on AVX2 |
 //! | `rows` | conversion between rows in memory and limbs in lanes |
 //! | `columns` | products, squares and Montgomery reductions of limbs in lanes |
 //! | `product` | products and squares of a batch's numbers |
@@ -13,6 +14,7 @@
 //! | `power` | powers of a batch's numbers |
 //! | `masks` | the interface of vectors whose lanes are treated differently |
 //! | `steps` | division steps on the lowest bits of two numbers |
+//! | `sums` | combinations of two numbers |
 //! | `pair` | the numbers of division steps |
 //! | `cofactors` | their cofactors modulo odd numbers |
 //! | `twos` | common powers of two |
@@ -20,6 +22,8 @@
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx2_words;
 mod cofactors;
 mod columns;
 mod fixed;
@@ -37,6 +41,7 @@ mod power;
 mod product;
 mod rows;
 mod steps;
+mod sums;
 #[cfg(test)]
 mod tests;
 mod twos;
@@ -52,22 +57,23 @@ pub(super) enum Path {
     /// Eight lanes with limbs of 52 bits, by AVX-512 IFMA.
     #[cfg(target_arch = "x86_64")]
     Ifma,
-    /// Four lanes with limbs of 52 bits, by FP64 on AVX2.
+    /// Four lanes with limbs of 52 bits, by FP64 on AVX2. Division steps have limbs of 30 bits.
     #[cfg(target_arch = "x86_64")]
     Avx2,
     /// The operations of [`Path::Ifma`] on any processor.
     #[cfg(test)]
     Portable,
-    /// As [`Path::Portable`], but with the blocks of [`Path::Avx2`].
+    /// As [`Path::Portable`], but with the blocks of [`Path::Avx2`], and with its limbs for division
+    /// steps.
     #[cfg(test)]
     PortableSmall,
 }
 
 /// Returns `Some` of the value of `$body`, where `$v` is the type of the vectors of a path, and
 /// `$proof` is the proof that the processor has its instructions. Returns `None` if the processor
-/// lacks them. On AVX2, returns the value of `$avx2` instead.
+/// lacks them. `$avx2` and `$small` are the types of [`Path::Avx2`] and [`Path::PortableSmall`].
 macro_rules! with_vectors {
-    ($path:expr, $v:ident, $proof:ident => $body:expr, avx2 => $avx2:expr) => {{
+    ($avx2:ty, $small:ty, $path:expr, $v:ident, $proof:ident => $body:expr) => {{
         match $path {
             #[cfg(target_arch = "x86_64")]
             Path::Ifma => {
@@ -75,7 +81,10 @@ macro_rules! with_vectors {
                 $v::proof().map(|$proof| $body)
             }
             #[cfg(target_arch = "x86_64")]
-            Path::Avx2 => $avx2,
+            Path::Avx2 => {
+                type $v = $avx2;
+                $v::proof().map(|$proof| $body)
+            }
             #[cfg(test)]
             Path::Portable => {
                 type $v = portable::Portable<true>;
@@ -83,27 +92,26 @@ macro_rules! with_vectors {
             }
             #[cfg(test)]
             Path::PortableSmall => {
-                type $v = portable::Portable<false>;
+                type $v = $small;
                 $v::proof().map(|$proof| $body)
             }
         }
     }};
 }
 
-/// Does as `with_vectors` for the vectors of all paths.
+/// Does as `with_vectors` for the vectors of products and powers.
 macro_rules! with_lanes {
     ($path:expr, $v:ident, $proof:ident => $body:expr) => {
-        with_vectors!($path, $v, $proof => $body, avx2 => {
-            type $v = avx2::Avx2;
-            $v::proof().map(|$proof| $body)
-        })
+        with_vectors!(avx2::Avx2, portable::Portable<false>, $path, $v, $proof => $body)
     };
 }
 
-/// Does as `with_vectors` for the vectors that have [`masks::Masks`]. Those of AVX2 do not.
+/// Does as `with_vectors` for the vectors of division steps, which have [`masks::Masks`].
 macro_rules! with_masks {
     ($path:expr, $v:ident, $proof:ident => $body:expr) => {
-        with_vectors!($path, $v, $proof => $body, avx2 => None)
+        with_vectors!(
+            avx2_words::Avx2Words, portable::Portable<true, 30>, $path, $v, $proof => $body
+        )
     };
 }
 
@@ -204,7 +212,15 @@ impl Path {
     #[cfg(target_arch = "x86_64")]
     pub(super) fn for_gcds(a: usize, b: usize, count: usize) -> Option<Self> {
         let (short, long) = (a.min(b), a.max(b));
-        Self::with_steps(count).filter(|_| (3..=512).contains(&long) && long <= 2 * short)
+        let pays = |path| {
+            let widths = match (path, 2 * long <= 3 * short) {
+                (Self::Avx2, true) => 4..=128,
+                (Self::Avx2, false) => 4..=32,
+                _ => 3..=512,
+            };
+            widths.contains(&long) && long <= 2 * short
+        };
+        Self::with_steps(count).filter(|&path| pays(path))
     }
 
     /// Returns the path that is faster than one inverse after the other for `count` numbers of `a`
@@ -213,41 +229,45 @@ impl Path {
     #[cfg(target_arch = "x86_64")]
     pub(super) fn for_inverses(a: usize, m: usize, count: usize) -> Option<Self> {
         let (short, long) = (a.min(m), a.max(m));
-        let most = if 2 * long <= 3 * short { 256 } else { 128 };
-        Self::with_steps(count).filter(|_| long <= most && long <= 2 * short)
+        let pays = |path| {
+            let most = match (path, 2 * long <= 3 * short) {
+                (Self::Avx2, true) if 4 * long <= 5 * short => 64,
+                (Self::Avx2, true) => 32,
+                (Self::Avx2, false) => 16,
+                (_, true) => 256,
+                (_, false) => 128,
+            };
+            long <= most && long <= 2 * short
+        };
+        Self::with_steps(count).filter(|&path| pays(path))
     }
 
-    /// Returns the fastest path if it has division steps, and `count` instances fill three quarters
-    /// of the lanes of a vector.
+    /// Returns the fastest path if `count` instances fill three quarters of the lanes of a vector, or
+    /// all lanes on AVX2.
     #[cfg(target_arch = "x86_64")]
     fn with_steps(count: usize) -> Option<Self> {
         let path = Self::best()?;
-        let fewest = with_masks!(path, V, _proof => 3 * V::LANES / 4)?;
+        let lanes = with_masks!(path, V, _proof => V::LANES)?;
+        let fewest = if path == Self::Avx2 { lanes } else { 3 * lanes / 4 };
         (count >= fewest).then_some(path)
-    }
-
-    /// Returns whether this path has division steps.
-    #[cfg(test)]
-    fn has_steps(self) -> bool {
-        with_masks!(self, V, _proof => ()).is_some()
     }
 
     /// Computes g_i ← gcd(a_i, b_i), with as many limbs as the longer operand.
     ///
     /// # Panics
-    /// Panics if the path has no division steps, or the processor lacks its instructions.
+    /// Panics if the processor lacks the instructions of the path.
     pub(super) fn gcd(self, a: Operand, b: Operand, count: usize, g: Rows) {
         let done = with_masks!(self, V, proof => gcd::gcd::<V>(proof, a, b, count, g));
-        assert!(done.is_some(), "the path has no division steps");
+        assert!(done.is_some(), "the processor lacks the path's instructions");
     }
 
     /// Computes x_i ← a_i^(−1) mod m_i, with as many limbs as m. Where no inverse exists, x_i is 0
     /// and flags_i is 1.
     ///
     /// # Panics
-    /// Panics if the path has no division steps, or the processor lacks its instructions.
+    /// Panics if the processor lacks the instructions of the path.
     pub(super) fn inverse(self, a: Operand, m: Operand, x: Rows, flags: &mut [u8]) {
         let done = with_masks!(self, V, proof => gcd::inverse::<V>(proof, a, m, x, flags));
-        assert!(done.is_some(), "the path has no division steps");
+        assert!(done.is_some(), "the processor lacks the path's instructions");
     }
 }

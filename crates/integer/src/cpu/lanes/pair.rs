@@ -6,13 +6,12 @@
 //! A batch of steps divides a combination x·f + y·g by 2^β without remainder. The limbs of f and g
 //! are continued by the limb that [`sign`] returns, so the combination is correct mod 2^(β·(n+1)),
 //! and the quotient mod 2^(β·n). By the bounds of [`steps`](super::steps) it is not larger than the
-//! larger one of |f| and |g|, so it fits in n limbs. A column of a combination of c numbers is the
-//! sum of 2c parts of products, less than 2^52 each, of a carry, and of up to two negative limbs.
-//! For c ≤ 3 it is above −2^54 and below 2^55, and carries are from −4 to 8.
+//! larger one of |f| and |g|, so it fits in n limbs. [`sums`](super::sums) has the bounds of columns.
 
 use super::masks::{Masks, all, sign};
-use super::steps::{Matrix, Row};
-use super::vector::{Kernel, Lanes, digit};
+use super::steps::Matrix;
+use super::sums::Sum;
+use super::vector::{Kernel, digit};
 
 /// The numbers f and g of a group.
 pub(super) struct Pair<V> {
@@ -87,7 +86,7 @@ impl<V: Masks> Kernel<V> for Update<'_, V> {
         let Pair { f, g, len } = self.pair;
         let (f, g) = (&mut f[..*len], &mut g[..*len]);
         let [row_f, row_g] = *self.matrix;
-        let (mut of_f, mut of_g) = (Sum::new(proof, row_f), Sum::new(proof, row_g));
+        let (mut of_f, mut of_g) = (V::Sum::new(proof, row_f), V::Sum::new(proof, row_g));
         // The lowest limbs of the combinations are 0.
         of_f.step(proof, f[0], g[0]);
         of_g.step(proof, f[0], g[0]);
@@ -112,58 +111,4 @@ impl<V: Masks> Kernel<V> for Update<'_, V> {
 fn is_spare<V: Masks>(proof: V::Proof, x: &[V]) -> bool {
     let [.., below, top] = x else { return false };
     top.sub(sign(proof, *below)).zero() == all::<V>()
-}
-
-/// The state of the computation of x·f + y·g, limb by limb.
-pub(super) struct Sum<V> {
-    row: Row<V>,
-    /// The parts of products that belong to the next column.
-    high: V,
-    /// The carry to the next column.
-    carry: V,
-    /// The previous limbs of f and g. Where x or y is negative, they are subtracted from the column.
-    f: V,
-    g: V,
-}
-
-impl<V: Masks> Sum<V> {
-    #[inline(always)]
-    pub(super) fn new(proof: V::Proof, row: Row<V>) -> Self {
-        let zero = V::splat(proof, 0);
-        Self { row, high: zero, carry: zero, f: zero, g: zero }
-    }
-
-    /// Adds the products of the next limbs of f and g, and returns the next limb of the sum.
-    #[inline(always)]
-    pub(super) fn step(&mut self, proof: V::Proof, f: V, g: V) -> V {
-        let (low, high) = self.products(proof, f, g);
-        self.finish(proof, low, high, f, g)
-    }
-
-    /// Does as [`Sum::step`], and adds the product m·k.
-    #[inline(always)]
-    pub(super) fn step_with(&mut self, proof: V::Proof, f: V, g: V, [m, k]: [V; 2]) -> V {
-        let (low, high) = self.products(proof, f, g);
-        let (low, high) = V::mad(low, high, m, k);
-        self.finish(proof, low, high, f, g)
-    }
-
-    /// Returns the next column without its carry, and the parts that belong to the column above.
-    #[inline(always)]
-    pub(super) fn products(&self, proof: V::Proof, f: V, g: V) -> (V, V) {
-        let (low, high) = V::mad(self.high, V::splat(proof, 0), f, self.row.f);
-        V::mad(low, high, g, self.row.g)
-    }
-
-    /// Returns the limb of the column `low`, and keeps its carry.
-    #[inline(always)]
-    fn finish(&mut self, proof: V::Proof, low: V, high: V, f: V, g: V) -> V {
-        // The carry comes last, because it depends on the column before.
-        let sum = low.select(self.row.minus_f, low.sub(self.f));
-        let sum = sum.select(self.row.minus_g, sum.sub(self.g));
-        let sum = sum.add(self.carry);
-        self.carry = sum.shr_signed(u64::from(<V as Lanes>::BITS));
-        (self.high, self.f, self.g) = (high, f, g);
-        digit(proof, sum)
-    }
 }

@@ -1,22 +1,23 @@
-//! The lanes of AVX-512 IFMA on any processor: the oracle of the other vectors.
+//! The lanes of AVX-512 IFMA, and the limbs of 30 bits of AVX2, on any processor: the oracle of the
+//! other vectors.
 //!
 //! Operations are not inlined. Otherwise, algorithms with unrolled loops would take minutes to
 //! compile.
 
-use super::fixed;
-use super::masks::Masks;
+use super::masks::{MOST_GROUPS, Masks};
+use super::sums::{Sum, SumOfParts, SumOfProducts};
 use super::vector::{Kernel, Lanes, PAIR_ROWS};
-use crate::cpu::Operand;
 
 const LANES: usize = 8;
-const MASK: u64 = (1 << 52) - 1;
 
-/// Eight words. `SPLIT` is as in [`Lanes`].
+/// Eight words. `SPLIT` and `BITS` are as in [`Lanes`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[repr(transparent)]
-pub(super) struct Portable<const SPLIT: bool>([u64; LANES]);
+pub(super) struct Portable<const SPLIT: bool, const BITS: u32 = 52>([u64; LANES]);
 
-impl<const SPLIT: bool> Portable<SPLIT> {
+impl<const SPLIT: bool, const BITS: u32> Portable<SPLIT, BITS> {
+    const MASK: u64 = (1 << BITS) - 1;
+
     fn with(self, b: Self, f: impl Fn(u64, u64) -> u64) -> Self {
         Self(std::array::from_fn(|l| f(self.0[l], b.0[l])))
     }
@@ -28,9 +29,9 @@ impl<const SPLIT: bool> Portable<SPLIT> {
 }
 
 // SAFETY: the type is an array of `LANES` words `u64`, of which every bit pattern is valid.
-unsafe impl<const SPLIT: bool> Lanes for Portable<SPLIT> {
+unsafe impl<const SPLIT: bool, const BITS: u32> Lanes for Portable<SPLIT, BITS> {
     const LANES: usize = LANES;
-    const BITS: u32 = 52;
+    const BITS: u32 = BITS;
     const SPLIT: bool = SPLIT;
     const LOW_BIAS: u64 = 0;
     const HIGH_BIAS: u64 = 0;
@@ -99,28 +100,21 @@ unsafe impl<const SPLIT: bool> Lanes for Portable<SPLIT> {
 
     #[inline(never)]
     fn factor(self) -> Self {
-        assert!(self.0.iter().all(|&a| a <= MASK), "not limbs: {self:x?}");
+        assert!(self.0.iter().all(|&a| a <= Self::MASK), "not limbs: {self:x?}");
         self
     }
 
     #[inline(never)]
     fn mad(low: Self, high: Self, a: Self, b: Self) -> (Self, Self) {
-        let product = a.with(b, |a, b| (a & MASK).wrapping_mul(b & MASK) & MASK);
-        let above = a.with(b, |a, b| ((u128::from(a & MASK) * u128::from(b & MASK)) >> 52) as u64);
+        let exact = |a, b| u128::from(a & Self::MASK) * u128::from(b & Self::MASK);
+        let product = a.with(b, |a, b| exact(a, b) as u64 & Self::MASK);
+        let above = a.with(b, |a, b| (exact(a, b) >> BITS) as u64);
         // In debug builds, an overflow of a column panics.
         (low.with(product, |a, b| a + b), high.with(above, |a, b| a + b))
     }
 
     fn low_product(self, (): (), b: Self) -> Self {
         Self::mad(Self([0; LANES]), Self([0; LANES]), self, b).0
-    }
-
-    fn multiply_fixed(proof: (), a: Operand, b: Option<Operand>, out: &mut [u32]) -> usize {
-        if SPLIT {
-            fixed::in_large_blocks::<Self>(proof, a, b, out)
-        } else {
-            fixed::in_small_blocks::<Self>(proof, a, b, out)
-        }
     }
 
     #[inline(never)]
@@ -143,7 +137,31 @@ unsafe impl<const SPLIT: bool> Lanes for Portable<SPLIT> {
     }
 }
 
-impl<const SPLIT: bool> Masks for Portable<SPLIT> {
+/// How combinations are computed with limbs of a number of bits.
+pub(super) trait Combinations {
+    type Sum<V: Masks>: Sum<V>;
+}
+
+/// Limbs of `BITS` bits.
+pub(super) struct LimbsOf<const BITS: u32>;
+
+impl Combinations for LimbsOf<52> {
+    type Sum<V: Masks> = SumOfParts<V>;
+}
+
+impl Combinations for LimbsOf<30> {
+    type Sum<V: Masks> = SumOfProducts<V>;
+}
+
+impl<const SPLIT: bool, const BITS: u32> Masks for Portable<SPLIT, BITS>
+where
+    LimbsOf<BITS>: Combinations,
+{
+    const PARTS: [u32; 3] = if BITS == 52 { [18, 17, 17] } else { [15, 15, 0] };
+    const HALVES_EXACTLY: bool = BITS == 52;
+    const GROUPS: usize = MOST_GROUPS;
+    type Sum = <LimbsOf<BITS> as Combinations>::Sum<Self>;
+
     #[inline(never)]
     fn sub(self, b: Self) -> Self {
         self.with(b, u64::wrapping_sub)
@@ -155,9 +173,30 @@ impl<const SPLIT: bool> Masks for Portable<SPLIT> {
     }
 
     #[inline(never)]
+    fn half(self) -> Self {
+        if Self::HALVES_EXACTLY { self.shr_signed(1) } else { self.shr(1) }
+    }
+
+    #[inline(never)]
     fn mul(self, b: Self) -> Self {
-        // In debug builds, a product that does not fit in a signed word panics.
-        self.with(b, |a, b| (a.cast_signed() * b.cast_signed()).cast_unsigned())
+        self.with(b, |a, b| {
+            let (a, b) = (a.cast_signed(), b.cast_signed());
+            let fits = |x: i64| BITS > 32 || i32::try_from(x).is_ok();
+            assert!(fits(a) && fits(b), "too large factors: {a} and {b}");
+            // In debug builds, a product that does not fit in a signed word panics.
+            (a * b).cast_unsigned()
+        })
+    }
+
+    #[inline(never)]
+    fn add_low(self, (): (), x: Self, y: Self) -> Self {
+        let sum = self.with(x.with(y, u64::wrapping_mul), u64::wrapping_add);
+        // Bits from β on may be anything.
+        Self(sum.0.map(|a| a ^ a.wrapping_mul(0x9e37_79b9) << BITS))
+    }
+
+    fn computed_first(self) -> Self {
+        self
     }
 
     #[inline(never)]

@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 
 use super::columns::{MOST_LIMBS, add_product, add_square, propagate};
-use super::fixed;
+use super::fixed::{self, Fixed};
 use super::rows::{Group, PADDING, Words, limbs_of, load, store};
 use super::vector::{Kernel, Lanes};
 use crate::cpu::{Operand, rows_at_a_time};
@@ -13,7 +13,7 @@ use crate::operation::Part;
 ///
 /// # Panics
 /// Panics if a factor has more than [`MOST_LIMBS`] limbs.
-pub(super) fn multiply<V: Lanes>(
+pub(super) fn multiply<V: Fixed>(
     proof: V::Proof,
     part: Part,
     a: Operand,

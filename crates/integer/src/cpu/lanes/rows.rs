@@ -99,14 +99,19 @@ pub(super) fn store<'a, V: Lanes>(
     let (used, above) = words.split_at_mut(width.div_ceil(2));
     let (mut limb, mut shift) = (32 * from / beta, 32 * from % beta);
     for word in used {
-        // The first limb gives β − shift bits, the second β more, and the third the rest. As shift
-        // < β < 64, no count exceeds 2β < 128.
+        // The first limb gives β − shift bits, the second β more, and the third the rest, or, for
+        // β < 32, the third and the fourth. As shift < β < 64, no count of the first three exceeds
+        // 2β < 128. That of the fourth is at most 3β < 96.
         let first = limbs[limb].shr_each(counts[shift % COUNTS]);
         let second = limbs[limb + 1].shl_each(counts[(beta - shift) % COUNTS]);
         let third = limbs[limb + 2].shl_each(counts[(2 * beta - shift) % COUNTS]);
         *word = first.or(second).or(third);
+        if beta < 32 {
+            let fourth = limbs[limb + 3].shl_each(counts[(3 * beta - shift) % COUNTS]);
+            *word = word.or(fourth);
+        }
         (limb, shift) = (limb + 1, shift + 64 - beta);
-        if shift >= beta {
+        while shift >= beta {
             (limb, shift) = (limb + 1, shift - beta);
         }
     }

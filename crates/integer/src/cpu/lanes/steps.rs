@@ -29,14 +29,16 @@
 //! the row of the matrix of integers. As |φ| < 2^k and |u| ≤ 2^k, the parts are determined by the
 //! word: φ + 2^k is from 0 to 2^(k+1) − 1, and φ + 2^k + 2^(k+1)·u is less than 2^(2k+2) in absolute
 //! value.
+//!
+//! If [`Masks::HALVES_EXACTLY`] is false, a step halves numbers that are correct mod 2^j to numbers
+//! that are correct mod 2^(j−1). Sums and differences are correct modulo the same power. After k
+//! steps, words are correct mod 2^(64−k). The word plus 2^k + 2^(k+1)·2^k + 2^(2k+3)·(2^k − 1) has
+//! three fields, which are not negative: φ + 2^k with k + 1 bits, u + 2^k with k + 2 bits, and
+//! v + 2^k − 1 with k + 1 bits, because entries are never −2^k. These are 3k + 4 ≤ 64 − k bits for
+//! k ≤ 15.
 
-use super::masks::{Masks, add_low};
-use super::vector::{Kernel, digit, unrolled};
-
-/// The number of steps in a batch: as many as a limb has bits.
-pub(super) const BATCH: u32 = 52;
-/// The numbers of steps in the three parts of a batch, each at most 18.
-const PARTS: [u32; 3] = [18, 17, 17];
+use super::masks::Masks;
+use super::vector::{Kernel, unrolled};
 
 /// Returns the largest number of steps until g = 0, for numbers |f| and |g| below 2^n. These are
 /// ⌊(49n + 80)/17⌋ steps for n < 46, and ⌊(49n + 57)/17⌋ for longer numbers. As f² + 4g² is below
@@ -45,33 +47,21 @@ pub(super) const fn most_steps(n: usize) -> usize {
     (49 * n + if n < 46 { 80 } else { 57 }) / 17
 }
 
-/// A linear combination x·f + y·g of two numbers, per lane, with integers x and y from −2^52 to
-/// 2^52 − 1. x is `f` − 2^52 in the lanes of `minus_f`, and `f` in the others. The limb `g` and
-/// `minus_g` are the same for y.
-#[derive(Clone, Copy)]
-pub(super) struct Row<V> {
-    pub(super) f: V,
-    pub(super) g: V,
-    pub(super) minus_f: u8,
-    pub(super) minus_g: u8,
-}
-
-/// The negative of the matrix of a batch of steps: the combinations −2^52·f' and −2^52·g' for the
-/// numbers f' and g' after the steps. The negative is used because its entries may be −2^52, but
-/// not 2^52.
-pub(super) type Matrix<V> = [Row<V>; 2];
+/// The negative of the matrix of a batch of β = [`Lanes::BITS`](super::vector::Lanes::BITS) steps:
+/// x and y of the combinations x·f + y·g = −2^β·f' and −2^β·g' for the numbers f' and g' after the
+/// steps. The negative is used because its entries may be −2^β, but not 2^β.
+pub(super) type Matrix<V> = [[V; 2]; 2];
 
 /// The entries u, v, q and r of a matrix.
 type Entries<V> = [V; 4];
 
 /// Computes batches of steps for G groups. `minus_delta` is −δ, which is updated. `f` and `g` are the
-/// lowest limbs. Several groups are faster than one, because the operations of a step depend on each
-/// other.
+/// lowest limbs.
 pub(super) struct Batch<'a, V, const G: usize> {
     pub(super) minus_delta: &'a mut [V; G],
     pub(super) f: [V; G],
     pub(super) g: [V; G],
-    /// 1 in every lane. The compiler replaces a test with a constant by two instructions.
+    /// 1 in every lane: see [`Masks::step`].
     pub(super) one: V,
 }
 
@@ -80,87 +70,86 @@ impl<V: Masks, const G: usize> Kernel<V> for Batch<'_, V, G> {
 
     #[inline(always)]
     fn run(self, proof: V::Proof) -> [Matrix<V>; G] {
-        const { assert!(V::BITS == BATCH && PARTS[0] + PARTS[1] + PARTS[2] == BATCH) };
+        const {
+            let [first, second, third] = V::PARTS;
+            let most = if V::HALVES_EXACTLY { 18 } else { 15 };
+            assert!(first + second + third == V::BITS, "parts of a batch");
+            assert!(first <= most && second <= most && third <= most, "too long parts");
+        };
         let Self { minus_delta, mut f, mut g, one } = self;
-        let zero = V::splat(proof, 0);
-        // After the first part, 34 bits of f and g are correct, and 17 after the second.
-        let mut product = few::<V, G, { PARTS[0] }>(proof, minus_delta, &mut f, &mut g, one);
-        let second = few::<V, G, { PARTS[1] }>(proof, minus_delta, &mut f, &mut g, one);
+        // Before each part, as many bits of f and g are correct as there are steps left.
+        let mut product = few(proof, V::PARTS[0], minus_delta, &mut f, &mut g, one);
+        let second = few(proof, V::PARTS[1], minus_delta, &mut f, &mut g, one);
         multiply(&second, &mut product);
-        let third = few::<V, G, { PARTS[2] }>(proof, minus_delta, &mut f, &mut g, one);
-        multiply(&third, &mut product);
+        if V::PARTS[2] > 0 {
+            let third = few(proof, V::PARTS[2], minus_delta, &mut f, &mut g, one);
+            multiply(&third, &mut product);
+        }
         // A closure for `map` would not be inlined, and not be compiled for the vectors.
-        let unset = Row { f: zero, g: zero, minus_f: 0, minus_g: 0 };
-        let mut matrices = [[unset; 2]; G];
+        let zero = V::splat(proof, 0);
+        let mut matrices = [[[zero; 2]; 2]; G];
         unrolled!(j < G => {
             let [u, v, q, r] = product[j];
-            matrices[j] = [negative(proof, u, v), negative(proof, q, r)];
+            matrices[j] = [[zero.sub(u), zero.sub(v)], [zero.sub(q), zero.sub(r)]];
         });
         matrices
     }
 }
 
-/// Returns the combination with −x and −y.
+/// Computes k ≤ 18 steps and returns their matrices. Divides f and g after the steps; of their bits,
+/// k fewer are correct than before.
 #[inline(always)]
-fn negative<V: Masks>(proof: V::Proof, x: V, y: V) -> Row<V> {
-    let zero = V::splat(proof, 0);
-    let (f, g) = (zero.sub(x), zero.sub(y));
-    let (minus_f, minus_g) = (f.negative(), g.negative());
-    Row { f: digit(proof, f), g: digit(proof, g), minus_f, minus_g }
-}
-
-/// Computes K ≤ 18 steps and returns their matrices. Divides f and g after the steps; of their bits,
-/// K fewer are correct than before.
-#[inline(always)]
-fn few<V: Masks, const G: usize, const K: u32>(
+fn few<V: Masks, const G: usize>(
     proof: V::Proof,
+    k: u32,
     minus_delta: &mut [V; G],
     f: &mut [V; G],
     g: &mut [V; G],
     one: V,
 ) -> [Entries<V>; G] {
-    let (of_u, of_v) = (K + 1, 2 * K + 3);
     let splat = |x| V::splat(proof, x);
-    let (zero, minus_one, lowest) = (splat(0), splat(u64::MAX), splat((1 << K) - 1));
-    let (one_f, one_g) = (splat(1 << (of_u + K)), splat(1 << (of_v + K)));
+    let (zero, lowest) = (splat(0), splat((1 << k) - 1));
+    let (one_f, one_g) = (splat(1 << (2 * k + 1)), splat(1 << (3 * k + 3)));
     let (mut words_f, mut words_g) = (*f, *g);
     unrolled!(j < G => {
         words_f[j] = f[j].and(lowest).add(one_f);
         words_g[j] = g[j].and(lowest).add(one_g);
     });
-    for _ in 0..K {
+    for _ in 0..k {
         unrolled!(j < G => {
-            let (f, g, z) = (words_f[j], words_g[j], minus_delta[j]);
-            let positive = z.negative();
-            let odd = g.meets(one);
-            let swap = positive & odd;
-            let term = f.select(positive, zero.sub(f));
-            words_f[j] = f.select(swap, g);
-            words_g[j] = g.select(odd, g.add(term)).shr_signed(1);
-            minus_delta[j] = z.add(minus_one).select(swap, minus_one.sub(z));
+            let words = [words_f[j], words_g[j], minus_delta[j]];
+            [words_f[j], words_g[j], minus_delta[j]] = V::step(proof, words, one);
         });
     }
     let mut matrices = [[zero; 4]; G];
     unrolled!(j < G => {
-        let [u, v] = parts::<V, K>(proof, words_f[j]);
-        let [q, r] = parts::<V, K>(proof, words_g[j]);
+        let [u, v] = parts(proof, k, words_f[j]);
+        let [q, r] = parts(proof, k, words_g[j]);
         matrices[j] = [u, v, q, r];
         let (x, y) = (f[j], g[j]);
-        f[j] = add_low(proof, add_low(proof, zero, u, x), v, y).shr(u64::from(K));
-        g[j] = add_low(proof, add_low(proof, zero, q, x), r, y).shr(u64::from(K));
+        f[j] = zero.add_low(proof, u, x).add_low(proof, v, y).shr(u64::from(k));
+        g[j] = zero.add_low(proof, q, x).add_low(proof, r, y).shr(u64::from(k));
     });
     matrices
 }
 
-/// Returns u and v from the word φ + 2^(K+1)·u + 2^(2K+3)·v.
+/// Returns u and v from the word φ + 2^(k+1)·u + 2^(2k+3)·v.
 #[inline(always)]
-fn parts<V: Masks, const K: u32>(proof: V::Proof, word: V) -> [V; 2] {
-    let (of_u, of_v) = (u64::from(K + 1), u64::from(2 * K + 3));
-    let above = 64 - of_v;
-    let word = word.add(V::splat(proof, 1 << K));
-    let u = word.shl_each(V::splat(proof, above)).shr_signed(above + of_u);
-    let v = word.add(V::splat(proof, 1 << (of_v - 1))).shr_signed(of_v);
-    [u, v]
+fn parts<V: Masks>(proof: V::Proof, k: u32, word: V) -> [V; 2] {
+    let splat = |x| V::splat(proof, x);
+    let (of_u, of_v) = (u64::from(k + 1), u64::from(2 * k + 3));
+    if V::HALVES_EXACTLY {
+        let above = 64 - of_v;
+        let word = word.add(splat(1 << k));
+        let u = word.shl_each(splat(above)).shr_signed(above + of_u);
+        let v = word.add(splat(1 << (of_v - 1))).shr_signed(of_v);
+        return [u, v];
+    }
+    let (least_u, least_v) = (1 << k, (1 << k) - 1);
+    let fields = word.add(splat((1 << k) + (least_u << of_u) + (least_v << of_v)));
+    let u = fields.shr(of_u).and(splat((4 << k) - 1));
+    let v = fields.shr(of_v).and(splat((2 << k) - 1));
+    [u.sub(splat(least_u)), v.sub(splat(least_v))]
 }
 
 /// Sets each y to the product x·y of matrices. Entries of products of matrices of j and k steps, and

@@ -1,7 +1,5 @@
 //! The interface of vectors whose lanes hold limbs of different numbers.
 
-use crate::cpu::Operand;
-
 /// A vector of [`Lanes::LANES`] words of 64 bits. A *group* is as many numbers as a vector has
 /// lanes. The limbs of number l of a group are in lane l of a sequence of vectors. A number x is Σ
 /// x_j·2^(β·j), where x_j are its limbs and β = [`Lanes::BITS`].
@@ -25,7 +23,7 @@ use crate::cpu::Operand;
 pub(super) unsafe trait Lanes: Copy + Send + Sync + 'static {
     /// The number of lanes: a power of two, at most [`MOST_LANES`].
     const LANES: usize;
-    /// The number β of bits of a limb: at least 32, less than 64.
+    /// The number β of bits of a limb: at least 22, less than 64.
     const BITS: u32;
     /// Whether the low and the high parts of products are added to separate columns. Then only half
     /// as many additions depend on each other.
@@ -101,11 +99,6 @@ pub(super) unsafe trait Lanes: Copy + Send + Sync + 'static {
     /// # Panics
     /// Panics if `square` does not have L entries.
     fn transpose(square: &mut [Self]);
-
-    /// Computes products and squares of some widths: `fixed::multiply` with the blocks that fit in the
-    /// registers.
-    fn multiply_fixed(proof: Self::Proof, a: Operand, b: Option<Operand>, out: &mut [u32])
-    -> usize;
 
     /// Transposes L = LANES rows of L/2 words, given as L/2 vectors: vector j has row 2j in its
     /// lower half and row 2j + 1 in its upper half. On return, lane l of vector j has word j of row

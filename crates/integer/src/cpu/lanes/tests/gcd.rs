@@ -8,14 +8,9 @@ use crate::cpu::gcd::{gcd_one_by_one, inverse_one_by_one};
 use crate::cpu::lanes::Path;
 use crate::cpu::lanes::masks::Masks;
 use crate::cpu::lanes::portable::Portable;
-use crate::cpu::lanes::steps::{self, Batch};
+use crate::cpu::lanes::steps::Batch;
 use crate::cpu::lanes::vector::{words, words_mut};
 use crate::cpu::{Operand, Rows};
-
-/// Returns the paths with division steps.
-fn paths_with_steps() -> impl Iterator<Item = Path> {
-    paths().filter(|path| path.has_steps())
-}
 
 /// Returns a generator and prints its seed.
 fn random() -> ChaCha8Rng {
@@ -36,7 +31,7 @@ fn check(a: &[u32], b: &[u32], [n, m]: [usize; 2], count: usize) {
     let width = n.max(m);
     let mut want = vec![7; count * width];
     gcd_one_by_one(x, y, count, Rows::new(&mut want, width));
-    for path in paths_with_steps() {
+    for path in paths() {
         let mut g = vec![7; count * width];
         path.gcd(x, y, count, Rows::new(&mut g, width));
         for (i, (g, want)) in g.chunks(width).zip(want.chunks(width)).enumerate() {
@@ -48,7 +43,7 @@ fn check(a: &[u32], b: &[u32], [n, m]: [usize; 2], count: usize) {
         let width = m.width();
         let (mut want, mut none) = (vec![7; count * width], vec![7; count]);
         inverse_one_by_one(a, m, Rows::new(&mut want, width), &mut none);
-        for path in paths_with_steps() {
+        for path in paths() {
             let (mut inverse, mut flags) = (vec![7; count * width], vec![7; count]);
             path.inverse(a, m, Rows::new(&mut inverse, width), &mut flags);
             for (i, row) in inverse.chunks(width).enumerate() {
@@ -107,7 +102,7 @@ fn divisors_and_inverses_of_extreme_numbers() {
             value[0] = low;
             values.push(value);
         }
-        for bit in [31, 51, 52, 53, 63, 64, 103, 104, 105, 32 * n - 2, 32 * n - 1] {
+        for bit in [29, 30, 31, 51, 52, 53, 60, 63, 64, 90, 103, 104, 105, 32 * n - 2, 32 * n - 1] {
             let mut power = vec![0u32; n];
             if let Some(limb) = power.get_mut(bit / 32) {
                 *limb = 1 << (bit % 32);
@@ -196,9 +191,9 @@ fn matrices_are_those_of_single_steps() {
                     words_mut(&mut vector).fill_with(|| match rng.random_range(0..8) {
                         0 => 0,
                         1 => 1,
-                        2 => (1 << 52) - 1,
-                        3 => 1 << rng.random_range(0..52),
-                        _ => rng.next_u64() >> 12,
+                        2 => (1 << V::BITS) - 1,
+                        3 => 1 << rng.random_range(0..V::BITS),
+                        _ => rng.next_u64() >> (64 - V::BITS),
                     });
                     vector[0]
                 })
@@ -217,7 +212,7 @@ fn matrices_are_those_of_single_steps() {
                 let (mut f, mut g) = (i128::from(x), i128::from(y));
                 let mut delta = -words(&before)[i].cast_signed();
                 let [mut of_f, mut of_g] = [[1i64, 0], [0, 1]];
-                for _ in 0..steps::BATCH {
+                for _ in 0..V::BITS {
                     if delta > 0 && g % 2 != 0 {
                         delta = 1 - delta;
                         (f, g) = (g, (g - f) / 2);
@@ -234,11 +229,7 @@ fn matrices_are_those_of_single_steps() {
                 }
                 assert_eq!(words(&minus_delta)[i].cast_signed(), -delta, "round {round}");
                 for (row, want) in matrices[group].iter().zip([of_f, of_g]) {
-                    let entry = |low: V, minus: u8| {
-                        let low = words(&[low])[lane].cast_signed();
-                        -(low - (i64::from(minus >> lane & 1) << 52))
-                    };
-                    let got = [entry(row.f, row.minus_f), entry(row.g, row.minus_g)];
+                    let got = row.map(|entry| -words(&[entry])[lane].cast_signed());
                     assert_eq!(got, want, "round {round}: f = {x:#x}, g = {y:#x}");
                 }
             }
@@ -246,8 +237,12 @@ fn matrices_are_those_of_single_steps() {
     }
     let mut rng = random();
     check::<Portable<true>>(&mut rng);
+    check::<Portable<true, 30>>(&mut rng);
     #[cfg(target_arch = "x86_64")]
-    check::<crate::cpu::lanes::ifma::Ifma>(&mut rng);
+    {
+        check::<crate::cpu::lanes::avx2_words::Avx2Words>(&mut rng);
+        check::<crate::cpu::lanes::ifma::Ifma>(&mut rng);
+    }
 }
 
 /// Prints ns per gcd and inverse, one after the other and across lanes, on one thread.
@@ -259,7 +254,7 @@ fn speed_of_gcds() {
 }
 
 fn print_speed() {
-    let paths: Vec<Path> = measured_paths().filter(|path| path.has_steps()).collect();
+    let paths: Vec<Path> = measured_paths().collect();
     println!("ns a number, one after the other, then by {paths:?}:");
     println!("bits of a and b, gcd(a, b), 1/a mod b, 1/b mod a");
     let mut rng = ChaCha8Rng::seed_from_u64(9);
