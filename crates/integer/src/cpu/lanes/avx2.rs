@@ -11,11 +11,11 @@
 //!   0 ≤ h ≤ 2^52 − 2;
 //! * (C − D) − t = −h·2^52 − D is exact: C − D is a multiple of 2^51 below 2^104, and so is the
 //!   negative of the difference, which is at most 2^104 − 2^53 + 3·2^51;
-//! * fma(a, b, −h·2^52 − D) is r − D with r = p − h·2^52. This is an integer from −2^53 to −2^52,
-//!   so the result is exact.
+//! * fma(a, b, −h·2^52 − D) is r − D with r = p − h·2^52. The difference is an integer from −2^53 to
+//!   −2^52, so the result is exact.
 //!
-//! Between two adjacent powers of two, the bit patterns of successive `f64` numbers are successive
-//! integers, without the sign. So the bit pattern of t is that of C plus h, and the bit pattern of
+//! From one power of two to the next, both included, the bit patterns of successive absolute values
+//! of `f64` numbers are successive integers. So the bit pattern of t is that of C plus h, and the bit pattern of
 //! r − D is that of −D minus r. These bit patterns are added to columns, or subtracted from them. The
 //! bit pattern of C is [`Lanes::HIGH_BIAS`], and the negative of that of −D is [`Lanes::LOW_BIAS`].
 //!
@@ -33,10 +33,10 @@ const LANES: usize = 4;
 /// D = 3·2^51.
 const D: f64 = (3u64 << 51) as f64;
 /// C = 2^104.
-const C: f64 = ONE * ONE;
+const C: f64 = TWO_52 * TWO_52;
 /// 2^52. Added to an integer below 2^52, it gives a number whose bit pattern is that of 2^52 plus the
 /// integer.
-const ONE: f64 = (1u64 << 52) as f64;
+const TWO_52: f64 = (1u64 << 52) as f64;
 
 /// Four words in a register of 256 bits.
 #[derive(Debug, Clone, Copy)]
@@ -164,10 +164,10 @@ unsafe impl Lanes for Avx2 {
 
     #[inline(always)]
     fn factor(self) -> Self {
-        let one = avx2!(_mm256_set1_pd(ONE));
+        let two_52 = avx2!(_mm256_set1_pd(TWO_52));
         // The lowest 52 bits of the bit pattern of 2^52 are 0.
-        let shifted = self.or(Self::from_f64s(one));
-        Self::from_f64s(avx2!(_mm256_sub_pd(shifted.as_f64s(), one)))
+        let shifted = self.or(Self::from_f64s(two_52));
+        Self::from_f64s(avx2!(_mm256_sub_pd(shifted.as_f64s(), two_52)))
     }
 
     #[inline(always)]
@@ -184,8 +184,8 @@ unsafe impl Lanes for Avx2 {
     fn low_product(self, proof: Avx2Proof, b: Self) -> Self {
         let a = digit(proof, self).factor();
         // Makes up for the bias of one low part.
-        let zero = Self::splat(proof, Self::LOW_BIAS.wrapping_neg());
-        digit(proof, Self::mad(zero, zero, a, b).0).factor()
+        let unbiased = Self::splat(proof, Self::LOW_BIAS.wrapping_neg());
+        digit(proof, Self::mad(unbiased, unbiased, a, b).0).factor()
     }
 
     #[inline(always)]

@@ -12,8 +12,10 @@
 //! column of it also receives one carry. So such a column is
 //!
 //! * below 4·2^9·2^52 = 2^63, plus a carry below 2^12, if parts are below 2^52;
-//! * from −2^61 to 2^62, plus a carry below 2^12, if low parts are from −2^51 to 2^51, and high parts
-//!   from 0 to 2^52.
+//! * from −2^61 to 3·2^61, plus a carry below 2^12, if low parts are from −2^51 to 2^51, and high
+//!   parts from 0 to 2^52.
+//!
+//! A reduction adds 2^(β−1) to a column before it takes the carry. No sum reaches 2^64.
 
 #![expect(clippy::needless_range_loop, reason = "indices that several arrays share")]
 
@@ -298,7 +300,7 @@ fn add_pairs<V: Lanes, const B: usize>(proof: V::Proof, columns: &mut [V], y: &[
     }
 }
 
-/// The factors of the lowest limbs of −m^(−1) mod 2^(β·B) for blocks of B limbs.
+/// The factors of the lowest 8 limbs of −m^(−1). A block of B limbs uses the first B.
 pub(super) type Inverse<V> = [V; MOST_BLOCK];
 
 /// Returns the factors of the limbs of −m^(−1), where `lowest` is the factor of its lowest limb. m is
@@ -326,6 +328,7 @@ pub(super) fn inverse_of<V: Lanes>(proof: V::Proof, m: &[V], lowest: V) -> Inver
 
 /// Computes columns ← (columns + q·m)/2^(β·n) in the upper half of `columns`, where m has n limbs
 /// and `columns` 2n entries. q < 2^(β·n) is the number for which the division leaves no remainder.
+/// The lower half is then unspecified.
 ///
 /// Costs n² products of limbs, and about 2n more.
 #[inline(always)]
@@ -358,9 +361,9 @@ pub(super) fn reduce_by<V: Lanes, const B: usize>(
 ///
 /// q = L·(−m^(−1)) mod 2^(β·B), where L is the sum of the lowest B columns. Of the products q·m, those
 /// that belong to columns below B − 1 are not computed. With them, the lowest B columns would be
-/// carry·2^(β·B). So carry·2^β differs from column B − 1 by the carries of the columns below it. These
-/// are less than 2^12 in absolute value, so the carry is the nearest integer to column B − 1 divided
-/// by 2^β.
+/// carry·2^(β·B). So carry·2^β is the sum of column B − 1 and the carry out of the columns below it.
+/// That carry is less than 2^12 in absolute value, so `carry` is the integer nearest to column B − 1
+/// divided by 2^β.
 #[inline(always)]
 fn reduce_block<V: Lanes, const B: usize>(
     proof: V::Proof,

@@ -19,8 +19,8 @@ use crate::cpu::{CHUNK_BYTES, Operand};
 /// The number of bits of a limb on the vectors for which this file has code.
 const BITS: usize = 52;
 
-/// How far ahead of their use rows are loaded into the caches, in limbs of 32 bits. This is the
-/// time of two groups of the largest width.
+/// How far ahead of their use rows are loaded into the caches, in limbs of 32 bits. These are two
+/// groups of eight numbers of 1,024 bits.
 const AHEAD: usize = 512;
 
 /// The size in bytes from which on results are written past the caches. It is a variable because
@@ -66,7 +66,7 @@ macro_rules! fixed {
                 b: Option<Operand>,
                 out: &mut [u32],
             ) -> usize {
-                $multiply(proof, a, b, out)
+                $multiply::<Self>(proof, a, b, out)
             }
         }
     };
@@ -224,8 +224,9 @@ fn load<V: Lanes, const W: usize, const N: usize>(
     }
     let words = words::<V, W>(proof, rows);
     let mut limbs = [V::splat(proof, 0); N];
-    unrolled!(i < N, up to 40 => limbs[i] = limb(proof, &words, i));
-    for (i, to) in limbs.iter_mut().enumerate().skip(40) {
+    let first = N.min(40);
+    unrolled!(i < first, up to 40 => limbs[i] = limb(proof, &words, i));
+    for (i, to) in limbs.iter_mut().enumerate().skip(first) {
         *to = limb(proof, &words, i);
     }
     limbs

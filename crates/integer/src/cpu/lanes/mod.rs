@@ -133,10 +133,14 @@ impl Path {
     #[cfg(target_arch = "x86_64")]
     pub(super) fn for_products(part: Part, a: usize, b: usize, count: usize) -> Option<Self> {
         let path = Self::best()?;
-        let is_fixed = part == Part::Full && a == b && path.fixed_widths_that_pay().contains(&a);
         let widths = path.widths_of_products();
-        let pays = is_fixed || widths.contains(&a) && widths.contains(&b);
-        (pays && count >= path.fewest()).then_some(path)
+        let is_fixed = part == Part::Full && a == b && path.fixed_widths_that_pay().contains(&a);
+        let pays = if widths.contains(&a) && widths.contains(&b) {
+            count >= path.fewest()
+        } else {
+            is_fixed && count >= 2 * path.fewest()
+        };
+        pays.then_some(path)
     }
 
     /// Returns the smallest number of instances for which lanes are used: half of the lanes of a
@@ -231,7 +235,7 @@ impl Path {
         let (short, long) = (a.min(m), a.max(m));
         let pays = |path| {
             let most = match (path, 2 * long <= 3 * short) {
-                (Self::Avx2, true) if 4 * long <= 5 * short => 64,
+                (Self::Avx2, true) if 4 * long <= 5 * short => 128,
                 (Self::Avx2, true) => 32,
                 (Self::Avx2, false) => 16,
                 (_, true) => 256,

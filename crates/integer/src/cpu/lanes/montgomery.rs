@@ -134,6 +134,7 @@ impl<V: Lanes> Kernel<V> for Multiply<'_, V> {
     #[inline(always)]
     fn run(self, proof: V::Proof) {
         let Self { modulus, columns, x, y } = self;
+        // Moduli of 256, 512 and 1,024 bits.
         match x.len() {
             5 => return multiply_by::<V, 5, 5>(proof, modulus, columns, x, y),
             10 => return multiply_by::<V, 10, 5>(proof, modulus, columns, x, y),

@@ -9,8 +9,8 @@
 /// * a *limb*: an integer from 0 to 2^β − 1 in each lane;
 /// * a *factor*: a limb in the form that [`Lanes::mad`] multiplies, made by [`Lanes::factor`];
 /// * a *column*: a sum of parts of products that belong to the same power of 2^β. On types with
-///   [`Lanes::OFFSET`] = 0, it is an integer from 0 to 2^64 − 1. On other types, it is a signed
-///   integer from −2^62 to 2^63 − 1.
+///   [`Lanes::OFFSET`] = 0, it is an integer from 0 to 2^64 − 1. On other types, it is an
+///   integer from −2^62 to 2^64 − 2^62 − 1, mod 2^64.
 ///
 /// A type that needs special instructions can only be made with a value of [`Lanes::Proof`], which
 /// proves that this processor has them. All methods are `#[inline(always)]`: they are compiled with
@@ -87,7 +87,7 @@ pub(super) unsafe trait Lanes: Copy + Send + Sync + 'static {
 
     /// Returns (low + r + [`Lanes::LOW_BIAS`], high + h + [`Lanes::HIGH_BIAS`]) mod 2^64 for
     /// factors a and b, with integers r and h for which a·b = r + h·2^β. If [`Lanes::OFFSET`] is 0,
-    /// 0 ≤ r < 2^β and 0 ≤ h < 2^β. Otherwise −2^(β−1) ≤ r ≤ 2^(β−1) and 0 ≤ h ≤ 2^β.
+    /// 0 ≤ r < 2^β and 0 ≤ h < 2^β. Otherwise −2^(β−1) ≤ r < 2^β and 0 ≤ h ≤ 2^β.
     fn mad(low: Self, high: Self, a: Self, b: Self) -> (Self, Self);
 
     /// Returns the factor of the limb x·b mod 2^β, where x = `self` is a column and b a factor.
@@ -157,7 +157,8 @@ pub(super) fn carry<V: Lanes>(proof: V::Proof, x: V) -> V {
     positive.add(V::splat(proof, (V::OFFSET >> V::BITS).wrapping_neg()))
 }
 
-/// Repeats `$body` for the constants `$s` = 0, 1 … B − 1, for B ≤ 8, or for B ≤ 40 with `up to 40`.
+/// Repeats `$body` for the constants `$s` = 0, 1 … B − 1, for B ≤ 8, or for B ≤ 40 with `up to 40`. B must
+/// not be larger.
 /// The compiler does not unroll some loops of this kind, and then keeps arrays in memory instead of
 /// registers.
 macro_rules! unrolled {

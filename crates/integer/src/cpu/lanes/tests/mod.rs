@@ -132,17 +132,72 @@ fn products_are_those_of_schoolbook() {
 /// The widths for which `fixed` has code.
 const FIXED: [usize; 12] = [6, 8, 10, 12, 14, 16, 24, 32, 48, 64, 96, 128];
 
-/// Tests that there is code for [`FIXED`] and for no other width.
+/// The widths for which there is code with small blocks.
+const FIXED_SMALL: [usize; 6] = [24, 32, 48, 64, 96, 128];
+
+/// Tests that there is code for [`FIXED`] with large blocks, for [`FIXED_SMALL`] with small blocks,
+/// and for no other width. Code is used only where there is some.
 #[test]
 fn fixed_widths() {
-    let numbers = vec![3; 8 * 140];
-    let mut out = vec![0; 8 * 280];
-    for n in 1..=140 {
-        let a = Operand::new(&numbers, n, false);
-        let out = &mut out[..8 * 2 * n];
-        let multiply = |proof| fixed::multiply::<Portable<true>>(proof, a, None, out);
-        let done = Portable::<true>::proof().map(multiply);
-        assert_eq!(done, Some(if FIXED.contains(&n) { 8 } else { 0 }), "{n} limbs");
+    fn check<V: fixed::Fixed>(widths: &[usize]) {
+        let Some(proof) = V::proof() else { return };
+        let numbers = vec![3; 8 * 140];
+        let mut out = vec![0; 8 * 280];
+        for n in 1..=140 {
+            let a = Operand::new(&numbers, n, false);
+            let done = fixed::multiply::<V>(proof, a, None, &mut out[..8 * 2 * n]);
+            assert_eq!(done, if widths.contains(&n) { 8 } else { 0 }, "{n} limbs");
+        }
+    }
+    check::<Portable<true>>(&FIXED);
+    check::<Portable<false>>(&FIXED_SMALL);
+    #[cfg(target_arch = "x86_64")]
+    assert!(Path::Avx2.fixed_widths_that_pay().iter().all(|n| FIXED_SMALL.contains(n)));
+}
+
+/// Tests [`vector::Lanes::mad`] against its description: extreme factors, products halfway between
+/// two high parts, and others.
+#[test]
+fn parts_of_products_of_limbs() {
+    fn check<V: Lanes>(rng: &mut ChaCha8Rng) {
+        let Some(proof) = V::proof() else { return };
+        let last = (1u64 << V::BITS) - 1;
+        let mut limbs = vec![0, 1, 2, last, last - 1, last / 2, last / 2 + 1, 3 << (V::BITS - 2)];
+        limbs.extend((0..200).map(|_| rng.random_range(0..=last)));
+        limbs.extend((0..V::BITS).map(|bit| 1 << bit));
+        let vector = |x: u64| V::splat(proof, x);
+        let factor = |x: u64| if V::SPLIT { vector(x) } else { vector(x).factor() };
+        for &a in &limbs {
+            for &b in &limbs {
+                let (low, high) = V::mad(vector(7), vector(5), factor(a), factor(b));
+                let part = |sum: V, bias: u64, start: u64| {
+                    vector::words(&[sum])[0].wrapping_sub(bias).wrapping_sub(start).cast_signed()
+                };
+                let (low, high) = (part(low, V::LOW_BIAS, 7), part(high, V::HIGH_BIAS, 5));
+                let (product, half) = (i128::from(a) * i128::from(b), 1i64 << (V::BITS - 1));
+                assert_eq!(i128::from(low) + (i128::from(high) << V::BITS), product, "{a}·{b}");
+                assert!((-half..2 * half).contains(&low) && high >= 0, "{a}·{b}: {low}, {high}");
+                let inverse = vector(a).low_product(proof, factor(b));
+                assert_eq!(digit_of(proof, inverse), product as u64 & last, "{a}·{b}, low");
+            }
+        }
+    }
+    /// Returns the limb whose factor is `factor`.
+    fn digit_of<V: Lanes>(proof: V::Proof, factor: V) -> u64 {
+        let one = V::splat(proof, 1);
+        let one = if V::SPLIT { one } else { one.factor() };
+        let (low, high) = V::mad(V::splat(proof, 0), V::splat(proof, 0), factor, one);
+        let low = vector::words(&[low])[0].wrapping_sub(V::LOW_BIAS);
+        let high = vector::words(&[high])[0].wrapping_sub(V::HIGH_BIAS);
+        low.wrapping_add(high << V::BITS)
+    }
+    let mut rng = ChaCha8Rng::seed_from_u64(9);
+    check::<Portable<true>>(&mut rng);
+    check::<Portable<true, 30>>(&mut rng);
+    #[cfg(target_arch = "x86_64")]
+    {
+        check::<avx2::Avx2>(&mut rng);
+        check::<ifma::Ifma>(&mut rng);
     }
 }
 
@@ -305,6 +360,15 @@ fn powers_of_the_largest_numbers() {
         let moduli = [&ones[..], &next_to_power, &even].concat();
         let bases = [&ones[..], &ones, &ones].concat();
         check_powers([&bases, &[u32::MAX, u32::MAX, 5], &moduli], [n, 1, n], 3);
+    }
+    // The widest moduli, and one that makes the carries between columns as large as possible.
+    for n in [128, 255, 256] {
+        let ones = vec![u32::MAX; n];
+        let mut sparse = ones.clone();
+        sparse[..2].copy_from_slice(&[1, 0]);
+        let moduli = [&ones[..], &sparse, &sparse].concat();
+        let bases = [&ones[..], &ones, &sparse].concat();
+        check_powers([&bases, &[6, 3, 5], &moduli], [n, 1, n], 3);
     }
 }
 
