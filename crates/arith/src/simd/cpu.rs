@@ -40,6 +40,11 @@ pub struct Cpu {
     /// True if the processor has [`Level::Avx512`] and AVX-512 IFMA, which multiplies integers of
     /// 52 bits.
     pub ifma: bool,
+    /// The number of bytes of results from which on [`copy_past_caches`](super::copy_past_caches) is
+    /// faster than ordinary stores: 32 MiB on processors of Intel, and 64 MiB on others. With results
+    /// of 32 MiB, squares of 2,048 bits took half of the time on a Xeon, and a fifth more on an AMD
+    /// EPYC (Zen 4).
+    pub past_caches_from: usize,
 }
 
 impl Cpu {
@@ -71,6 +76,7 @@ impl Cpu {
             level: self.level.min(limit),
             carry_chains: self.carry_chains && limit >= Level::Avx2,
             ifma: self.ifma && limit >= Level::Avx512,
+            past_caches_from: self.past_caches_from,
         }
     }
 
@@ -88,13 +94,28 @@ impl Cpu {
             },
             carry_chains: has!("bmi2") && has!("adx"),
             ifma: avx512 && has!("avx512ifma"),
+            past_caches_from: if is_of_intel() { 32 << 20 } else { PAST_CACHES_FROM },
         }
     }
 
     #[cfg(not(target_arch = "x86_64"))]
     fn detect() -> Self {
-        Self { level: Level::Portable, carry_chains: false, ifma: false }
+        let past_caches_from = PAST_CACHES_FROM;
+        Self { level: Level::Portable, carry_chains: false, ifma: false, past_caches_from }
     }
+}
+
+/// [`Cpu::past_caches_from`] of processors that are not of Intel.
+const PAST_CACHES_FROM: usize = 64 << 20;
+
+/// Returns whether this processor is of Intel.
+#[cfg(target_arch = "x86_64")]
+fn is_of_intel() -> bool {
+    #[expect(unused_unsafe, reason = "newer compilers declare the function safe")]
+    // SAFETY: every x86-64 processor has the instruction `cpuid`.
+    let vendor = unsafe { std::arch::x86_64::__cpuid(0) };
+    let name = [vendor.ebx, vendor.edx, vendor.ecx].map(u32::to_le_bytes);
+    name.as_flattened() == b"GenuineIntel"
 }
 
 #[cfg(test)]
@@ -103,12 +124,14 @@ mod tests {
 
     #[test]
     fn a_limit_removes_what_lies_above_it() {
-        let all = Cpu { level: Level::Avx512, carry_chains: true, ifma: true };
+        let past_caches_from = 5;
+        let of = |level, carry_chains, ifma| Cpu { level, carry_chains, ifma, past_caches_from };
+        let all = of(Level::Avx512, true, true);
         assert_eq!(all.restricted(Level::Avx512), all);
         let avx2 = all.restricted(Level::Avx2);
-        assert_eq!(avx2, Cpu { level: Level::Avx2, carry_chains: true, ifma: false });
+        assert_eq!(avx2, of(Level::Avx2, true, false));
         let portable = all.restricted(Level::Portable);
-        assert_eq!(portable, Cpu { level: Level::Portable, carry_chains: false, ifma: false });
+        assert_eq!(portable, of(Level::Portable, false, false));
         assert_eq!(portable.restricted(Level::Avx512), portable);
     }
 }

@@ -10,7 +10,7 @@ use std::borrow::Cow;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rayon::prelude::*;
-use warpint_arith::simd::{copy_past_caches, prefetch};
+use warpint_arith::simd::{Cpu, copy_past_caches, prefetch};
 
 use super::columns::{add_product_by, add_square_by, propagate};
 use super::vector::{Kernel, Lanes, MOST_LANES, PAIR_ROWS, digit, unrolled};
@@ -23,17 +23,20 @@ const BITS: usize = 52;
 /// groups of eight numbers of 1,024 bits.
 const AHEAD: usize = 512;
 
-/// The size in bytes from which on results are written past the caches. It is a variable because
-/// tests and measurements change it.
+/// The size in bytes from which on results are written past the caches, or
+/// [`DEFAULT_PAST_CACHES_FROM`]. It is a variable because tests and measurements change it.
 pub(super) static PAST_CACHES_FROM: AtomicUsize = AtomicUsize::new(DEFAULT_PAST_CACHES_FROM);
 
-/// The initial value of [`PAST_CACHES_FROM`]. Results of 32 MiB gain up to 30 % on an Intel Xeon, and
-/// lose up to 20 % on an AMD EPYC (Zen 4).
-pub(super) const DEFAULT_PAST_CACHES_FROM: usize = 1 << 26;
+/// Stands for [`Cpu::past_caches_from`].
+pub(super) const DEFAULT_PAST_CACHES_FROM: usize = usize::MAX - 1;
 
 /// Returns whether results are so large that they are written past the caches.
 fn exceeds_caches(out: &[u32]) -> bool {
-    size_of_val(out) >= PAST_CACHES_FROM.load(Ordering::Relaxed)
+    let from = match PAST_CACHES_FROM.load(Ordering::Relaxed) {
+        DEFAULT_PAST_CACHES_FROM => Cpu::get().past_caches_from,
+        from => from,
+    };
+    size_of_val(out) >= from
 }
 
 /// Computes out_i ← a_i·b_i, or a_i² if b is `None`, for the first rows of `out`, and returns their
