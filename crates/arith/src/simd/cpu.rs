@@ -41,7 +41,7 @@ pub struct Cpu {
     /// 52 bits.
     pub ifma: bool,
     /// The number of bytes of results from which on [`copy_past_caches`](super::copy_past_caches) is
-    /// faster than ordinary stores: 32 MiB on processors of Intel, and 64 MiB on others. With results
+    /// faster than ordinary stores: 24 MiB on processors of Intel, and 64 MiB on others. With results
     /// of 32 MiB, squares of 2,048 bits took half of the time on a Xeon, and a fifth more on an AMD
     /// EPYC (Zen 4).
     pub past_caches_from: usize,
@@ -94,7 +94,7 @@ impl Cpu {
             },
             carry_chains: has!("bmi2") && has!("adx"),
             ifma: avx512 && has!("avx512ifma"),
-            past_caches_from: if is_of_intel() { 32 << 20 } else { PAST_CACHES_FROM },
+            past_caches_from: if is_of_intel() { 24 << 20 } else { PAST_CACHES_FROM },
         }
     }
 
