@@ -74,7 +74,7 @@ impl Avx2Words {
     }
 }
 
-/// A kernel for [`Avx2Words`] as one for the vectors with the same instructions.
+/// Runs a kernel of [`Avx2Words`] through `Base::enter`, which enables the same instructions.
 struct OnBase<K>(K);
 
 impl<K: Kernel<Avx2Words>> Kernel<Base> for OnBase<K> {
@@ -159,8 +159,9 @@ unsafe impl Lanes for Avx2Words {
 
     #[inline(always)]
     fn mad(low: Self, high: Self, a: Self, b: Self) -> (Self, Self) {
-        let product = a.mul_unsigned(b);
-        let part = product.and(product.splat_with((1 << BITS) - 1));
+        let last = a.splat_with((1 << BITS) - 1);
+        let product = a.and(last).mul_unsigned(b.and(last));
+        let part = product.and(last);
         (low.add(part), high.add(product.shr(u64::from(BITS))))
     }
 

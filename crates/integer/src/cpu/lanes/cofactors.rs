@@ -6,14 +6,14 @@
 //! divisible are added first (Montgomery 1985). If f = ±1, the quotient is plus or minus the inverse
 //! of a.
 //!
-//! Entries of the product of all matrices are at most 2^(β·t), but in most cases they are about as
-//! long as its square root. So d and e have about half of the t limbs, and most batches cost less
+//! Entries of the product of all matrices are at most 2^(β·t), but in most cases they have about half
+//! as many bits. So d and e have about half of the t limbs, and most batches cost less
 //! than if d and e were kept modulo m.
 //!
 //! # Bounds
 //! At first d = 0 and e = 1. After t batches d and e are entries of the product of the matrices, so
-//! |d| ≤ 2^(β·t) and |e| ≤ 2^(β·t). They are stored with as many limbs n as are needed for
-//! |d| ≤ 2^(β·n−2) and |e| ≤ 2^(β·n−2) in all lanes. As |x| + |y| ≤ 2^β in each row of a matrix, one
+//! |d| ≤ 2^(β·t) and |e| ≤ 2^(β·t). They are stored with as many limbs `len` as are
+//! needed for |d| ≤ 2^(β·len−2) and |e| ≤ 2^(β·len−2) in all lanes. As |x| + |y| ≤ 2^β in each row of a matrix, one
 //! limb more suffices after a batch. The quotient is (d + k·m)/2^(β·t) with 0 ≤ k < 2^(β·t), so it
 //! is from −1 to m.
 
@@ -129,7 +129,7 @@ impl<V: Masks> Kernel<V> for Finish<'_, V> {
         let mut len = (*len).max(*n);
         for _ in 0..*batches / LIMBS {
             divide::<V, LIMBS>(proof, d, len, m, *inverse);
-            // The quotient is less than 2^(β·(len−LIMBS)−1) + m.
+            // The absolute value of the quotient is at most 2^(β·(len−LIMBS)−1) + m.
             len = (len + 1 - LIMBS).max(*n);
         }
         for _ in 0..*batches % LIMBS {

@@ -2,8 +2,8 @@
 //!
 //! For gcd(a, b), f and g are a and b without their common factors 2, in an order in which f is odd.
 //! For an inverse of a modulo m, f = m and g = a. All lanes compute steps until g = 0 in each of
-//! them. Further steps do not change f in lanes that have finished, and the cofactor of f only by
-//! multiples of m.
+//! them. In lanes that have finished, further batches change only the signs of f and of its cofactor
+//! modulo m.
 //!
 //! The operations of a step depend on each other. So up to [`Masks::GROUPS`] groups are computed at
 //! the same time.
@@ -128,6 +128,7 @@ impl<V: Masks> Space<V> {
                 _ => self.advance::<3>(proof),
             }
         }
+        debug_assert!(self.pairs[..groups].iter().all(Pair::is_done), "too few division steps");
     }
 
     /// Computes a batch of steps of the first G groups.

@@ -42,8 +42,9 @@ pub(super) trait Masks: Lanes {
     /// Returns b in the lanes of `mask`, and `self` in the others.
     fn select(self, mask: u8, b: Self) -> Self;
 
-    /// Returns f, g and −δ after a division step of [`steps`](super::steps). |δ| must be below 2^31. `one` must be 1 in every lane: the compiler
-    /// replaces a test with a constant by two instructions.
+    /// Returns f, g and −δ after a division step of [`steps`](super::steps). |δ| must be below 2^31.
+    /// `one` must be 1 in every lane. It is an argument because the compiler replaces a test with a
+    /// constant by two instructions.
     #[inline(always)]
     fn step(proof: Self::Proof, [f, g, minus_delta]: [Self; 3], one: Self) -> [Self; 3] {
         let (zero, minus_one) = (Self::splat(proof, 0), Self::splat(proof, u64::MAX));

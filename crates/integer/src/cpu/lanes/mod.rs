@@ -99,14 +99,14 @@ macro_rules! with_vectors {
     }};
 }
 
-/// Does as `with_vectors` for the vectors of products and powers.
+/// Does the same as `with_vectors` for the vectors of products and powers.
 macro_rules! with_lanes {
     ($path:expr, $v:ident, $proof:ident => $body:expr) => {
         with_vectors!(avx2::Avx2, portable::Portable<false>, $path, $v, $proof => $body)
     };
 }
 
-/// Does as `with_vectors` for the vectors of division steps, which have [`masks::Masks`].
+/// Does the same as `with_vectors` for the vectors of division steps, which have [`masks::Masks`].
 macro_rules! with_masks {
     ($path:expr, $v:ident, $proof:ident => $body:expr) => {
         with_vectors!(

@@ -1,12 +1,14 @@
 //! The two numbers of division steps, one pair per lane.
 //!
-//! Numbers are in two's complement: n limbs represent x mod 2^(β·n) for |x| < 2^(β·n−1).
+//! Numbers are in two's complement: n limbs represent x with −2^(β·n−1) ≤ x < 2^(β·n−1).
 //!
 //! # Bounds
 //! A batch of steps divides a combination x·f + y·g by 2^β without remainder. The limbs of f and g
 //! are continued by the limb that [`sign`] returns, so the combination is correct mod 2^(β·(n+1)),
 //! and the quotient mod 2^(β·n). By the bounds of [`steps`](super::steps) it is not larger than the
-//! larger one of |f| and |g|, so it fits in n limbs. [`sums`](super::sums) has the bounds of columns.
+//! larger one of |f| and |g|, so it fits in n limbs. The number −2^(β·n−1) can only be g, since f is
+//! odd or 0. As it is even, no row of the next batch is (0, 1), so the new f and g are smaller.
+//! [`sums`](super::sums) has the bounds of columns.
 
 use super::masks::{Masks, all, sign};
 use super::steps::Matrix;

@@ -21,7 +21,7 @@
 //! vector, or its negative, only if the two rows are equal up to the sign, but rows are linearly
 //! independent. So the only unit vectors are (1, 0) and (0, 1): entries are never −2^K.
 //!
-//! [`few`] keeps f and a row of the matrix in one signed word: φ + 2^(k+1)·u + 2^(2k+3)·v for k
+//! [`few`] keeps f or g, and a row of the matrix in one signed word: φ + 2^(k+1)·u + 2^(2k+3)·v for k
 //! steps. At first φ is f mod 2^k, and (u, v) is (2^k, 0) or (0, 2^k). Every step acts on words as
 //! it acts on f and g. So after j steps a word is the sum of products of an entry of the matrix of j
 //! steps and a first word, divided by 2^j. As |u| + |v| ≤ 2^k, |φ| is below 2^k. Words are below
@@ -77,7 +77,7 @@ impl<V: Masks, const G: usize> Kernel<V> for Batch<'_, V, G> {
             assert!(first <= most && second <= most && third <= most, "too long parts");
         };
         let Self { minus_delta, mut f, mut g, one } = self;
-        // Before each part, as many bits of f and g are correct as there are steps left.
+        // Before each part, at least as many bits of f and g are correct as there are steps left.
         let mut product = few(proof, V::PARTS[0], minus_delta, &mut f, &mut g, one);
         let second = few(proof, V::PARTS[1], minus_delta, &mut f, &mut g, one);
         multiply(&second, &mut product);
@@ -96,7 +96,7 @@ impl<V: Masks, const G: usize> Kernel<V> for Batch<'_, V, G> {
     }
 }
 
-/// Computes k ≤ 18 steps and returns their matrices. Divides f and g after the steps; of their bits,
+/// Computes k ≤ 18 steps, or k ≤ 15 if [`Masks::HALVES_EXACTLY`] is false, and returns their matrices. Divides f and g after the steps; of their bits,
 /// k fewer are correct than before.
 #[inline(always)]
 fn few<V: Masks, const G: usize>(

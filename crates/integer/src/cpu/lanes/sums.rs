@@ -12,8 +12,8 @@ pub(super) trait Sum<V: Masks> {
     /// Adds the products of the next limbs of f and g, and returns the next limb of the sum.
     fn step(&mut self, proof: V::Proof, f: V, g: V) -> V;
 
-    /// Adds a limb and up to four products m_i·k_i of limbs instead, and returns the next limb of the
-    /// sum. All limbs of a sum come from the same of both methods.
+    /// Adds a limb and the products m_i·k_i of limbs, for B ≤ 4, and returns the next limb of the sum.
+    /// A sum uses only one of the two methods.
     fn add_products<const B: usize>(&mut self, proof: V::Proof, limb: V, m: [V; B], k: [V; B])
     -> V;
 }

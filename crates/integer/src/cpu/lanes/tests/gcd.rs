@@ -1,5 +1,7 @@
 //! Compares greatest common divisors and inverses on every path with those one by one.
 
+use std::sync::OnceLock;
+
 use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -8,7 +10,7 @@ use crate::cpu::gcd::{gcd_one_by_one, inverse_one_by_one};
 use crate::cpu::lanes::Path;
 use crate::cpu::lanes::masks::Masks;
 use crate::cpu::lanes::portable::Portable;
-use crate::cpu::lanes::steps::Batch;
+use crate::cpu::lanes::steps::{Batch, most_steps};
 use crate::cpu::lanes::vector::{words, words_mut};
 use crate::cpu::{Operand, Rows};
 
@@ -25,8 +27,14 @@ fn operand(x: &[u32], width: usize, count: usize) -> Operand<'_> {
 }
 
 /// Compares greatest common divisors of a and b, and inverses of a modulo b and of b modulo a, on all
-/// paths with those one by one.
-fn check(a: &[u32], b: &[u32], [n, m]: [usize; 2], count: usize) {
+/// paths with those one by one. One thread computes all groups that can be interleaved.
+fn check(a: &[u32], b: &[u32], widths: [usize; 2], count: usize) {
+    static POOL: OnceLock<rayon::ThreadPool> = OnceLock::new();
+    let one = || rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+    POOL.get_or_init(one).install(|| check_on_this_thread(a, b, widths, count));
+}
+
+fn check_on_this_thread(a: &[u32], b: &[u32], [n, m]: [usize; 2], count: usize) {
     let (x, y) = (operand(a, n, count), operand(b, m, count));
     let width = n.max(m);
     let mut want = vec![7; count * width];
@@ -74,11 +82,11 @@ fn divisors_and_inverses_are_those_one_by_one() {
     }
 }
 
-/// Tests all counts around the numbers of lanes of one to five groups.
+/// Tests all counts up to a number of lanes that is more than that of six groups.
 #[test]
 fn divisors_and_inverses_of_every_count() {
     let mut rng = random();
-    for count in 1..=41 {
+    for count in 1..=49 {
         let (a, mut b) = (numbers(&mut rng, count, 3), numbers(&mut rng, count, 3));
         check(&a, &b, [3, 3], count);
         for b in b.chunks_mut(3) {
@@ -138,6 +146,44 @@ fn divisors_and_inverses_of_extreme_numbers() {
         }
         check(&pairs[0], &pairs[1], [n, n], count * count);
     }
+}
+
+/// Tests the widest operands of a batch across lanes.
+#[test]
+fn the_widest_divisors_and_inverses() {
+    let mut rng = random();
+    for n in [256, 512] {
+        let (a, mut b) = (numbers(&mut rng, 9, n), numbers(&mut rng, 9, n));
+        b.chunks_mut(n).for_each(|b| b[0] |= 1);
+        check(&a, &b, [n, n], 9);
+    }
+}
+
+/// Tests the numbers of steps of theorem 11.2, and that they suffice for all short numbers, of which
+/// some need as many steps as any.
+#[test]
+fn steps_suffice() {
+    assert_eq!([1, 6, 32, 45, 46, 64, 128].map(most_steps), [7, 22, 96, 134, 135, 187, 372]);
+    let steps = |mut f: i64, mut g: i64| {
+        let (mut delta, mut steps) = (1, 0);
+        while g != 0 {
+            let odd = g & 1;
+            if delta > 0 && odd == 1 {
+                (delta, f, g) = (1 - delta, g, (g - f) / 2);
+            } else {
+                (delta, g) = (1 + delta, (g + odd * f) / 2);
+            }
+            steps += 1;
+        }
+        steps
+    };
+    for bits in 1..=9usize {
+        let largest =
+            (1..1i64 << bits).step_by(2).flat_map(|f| (0..1 << bits).map(move |g| (f, g)));
+        let needed = largest.map(|(f, g)| steps(f, g)).max().unwrap();
+        assert!(needed <= most_steps(bits), "{needed} steps for {bits} bits");
+    }
+    assert_eq!([steps(247, 237), steps(175, 481)], [21, 25]);
 }
 
 /// Tests numbers with common divisors: random ones, and all powers of two.

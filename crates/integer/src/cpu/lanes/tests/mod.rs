@@ -197,6 +197,7 @@ fn parts_of_products_of_limbs() {
     #[cfg(target_arch = "x86_64")]
     {
         check::<avx2::Avx2>(&mut rng);
+        check::<avx2_words::Avx2Words>(&mut rng);
         check::<ifma::Ifma>(&mut rng);
     }
 }
@@ -275,9 +276,11 @@ fn pairs_of_rows_are_transposed() {
         }
     }
     check::<portable::Portable<true>>();
+    check::<portable::Portable<true, 30>>();
     #[cfg(target_arch = "x86_64")]
     {
         check::<avx2::Avx2>();
+        check::<avx2_words::Avx2Words>();
         check::<ifma::Ifma>();
     }
 }
