@@ -372,16 +372,26 @@ macro_rules! first_doubled {
     };
 }
 
-/// Returns the text that adds the square of the limb at address `limb` to two doubled registers, and
-/// stores the sums. Both carries go on. `rsi`, `rdx` and `rax` change.
-macro_rules! next_doubled {
-    ($limb:literal, $low:literal, $low_at:literal, $high:literal, $high_at:literal) => {
+/// Returns the text that adds the lower limb of the square of the limb at address `limb` to a doubled
+/// register, and stores the sum. The upper limb is in `rsi` then. `rdx` and `rax` change.
+macro_rules! low_doubled {
+    ($limb:literal, $low:literal, $low_at:literal) => {
         concat!(
             "mov rdx, ", $limb, "\n",
             "mulx rsi, rax, rdx\n",
             "adox ", $low, ", ", $low, "\n",
             "adcx ", $low, ", rax\n",
             "mov [rdi + ", $low_at, "], ", $low, "\n",
+        )
+    };
+}
+
+/// Returns the text of [`low_doubled`], and adds the upper limb to a second doubled register. Both
+/// carries go on.
+macro_rules! next_doubled {
+    ($limb:literal, $low:literal, $low_at:literal, $high:literal, $high_at:literal) => {
+        concat!(
+            low_doubled!($limb, $low, $low_at),
             "adox ", $high, ", ", $high, "\n",
             "adcx ", $high, ", rsi\n",
             "mov [rdi + ", $high_at, "], ", $high, "\n",
@@ -389,16 +399,12 @@ macro_rules! next_doubled {
     };
 }
 
-/// Returns the text of the end of a square in registers: as [`next_doubled`], where the upper limb is
-/// the sum of that of the square and both carries.
+/// Returns the text of the end of a square in registers: [`low_doubled`], and the sum of the upper
+/// limb and both carries.
 macro_rules! last_doubled {
     ($limb:literal, $low:literal, $low_at:literal, $high_at:literal) => {
         concat!(
-            "mov rdx, ", $limb, "\n",
-            "mulx rsi, rax, rdx\n",
-            "adox ", $low, ", ", $low, "\n",
-            "adcx ", $low, ", rax\n",
-            "mov [rdi + ", $low_at, "], ", $low, "\n",
+            low_doubled!($limb, $low, $low_at),
             "mov eax, 0\n",
             "adox rsi, rax\n",
             "adcx rsi, rax\n",
