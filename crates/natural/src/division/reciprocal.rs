@@ -2,6 +2,8 @@
 //! Granlund 2011, *Improved division by invariant integers*, IEEE Transactions on Computers 60,
 //! 165–175). In this module, B = 2^64.
 
+use std::hint::select_unpredictable;
+
 /// A divisor d of one limb with its top bit set, and its reciprocal v = ⌊(B² − 1)/d⌋ − B, where
 /// B = 2^64.
 #[derive(Debug, Clone, Copy)]
@@ -31,20 +33,8 @@ impl OneLimb {
         #[cfg(target_arch = "x86_64")]
         {
             debug_assert!(d >> 63 == 1, "the top bit of the divisor is not set");
-            let v;
-            // SAFETY: every x86-64 processor has `div`, which faults only if the divisor is 0 or
-            // the quotient exceeds one limb. Here, `div` divides (B − 1 − d)·B + B − 1 by d. As d ≥
-            // 2^63, B − 1 − d is less than d, so the quotient has one limb. A d below 2^63 makes
-            // the process fault, but accesses no memory.
-            unsafe {
-                std::arch::asm!(
-                    "div {d}",
-                    d = in(reg) d,
-                    inout("rax") u64::MAX => v,
-                    inout("rdx") !d => _,
-                    options(pure, nomem, nostack),
-                );
-            }
+            // The quotient has one limb, because B − 1 − d is less than d.
+            let (v, _) = divide_two_limbs(!d, u64::MAX, d);
             Self { d, v }
         }
         #[cfg(not(target_arch = "x86_64"))]
@@ -78,6 +68,34 @@ impl OneLimb {
         (q, r)
     }
 }
+
+/// Returns the quotient and the remainder of u1·2^64 + u0 divided by d, by one hardware division.
+/// Requires u1 < d. Otherwise the process faults.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+pub(super) fn divide_two_limbs(u1: u64, u0: u64, d: u64) -> (u64, u64) {
+    debug_assert!(u1 < d, "the quotient has more than one limb");
+    let (q, r);
+    // SAFETY: every x86-64 processor has `div`, which faults only if the divisor is 0 or the
+    // quotient exceeds one limb. This is the case if u1 ≥ d. Such an argument makes the process
+    // fault, but accesses no memory.
+    unsafe {
+        std::arch::asm!(
+            "div {d}",
+            d = in(reg) d,
+            inout("rax") u0 => q,
+            inout("rdx") u1 => r,
+            options(pure, nomem, nostack),
+        );
+    }
+    (q, r)
+}
+
+/// Tells the compiler that its caller rarely executes this call, so that it makes a branch there. A
+/// selection would delay each limb of a quotient.
+#[cold]
+#[inline(never)]
+fn rare() {}
 
 /// A divisor d = d1·B + d0 with its top bit set, and its reciprocal v = ⌊(B³ − 1)/d⌋ − B, where
 /// B = 2^64.
@@ -115,6 +133,18 @@ impl TwoLimbs {
         Self { d, v }
     }
 
+    /// Creates the divisor d1·2^64 + d0, whose reciprocal v is known.
+    #[inline]
+    pub(super) fn with_reciprocal(d1: u64, d0: u64, v: u64) -> Self {
+        Self { d: u128::from(d1) << 64 | u128::from(d0), v }
+    }
+
+    /// Returns the reciprocal v.
+    #[inline]
+    pub(super) fn reciprocal(self) -> u64 {
+        self.v
+    }
+
     /// Returns the divisor d.
     #[inline]
     pub(super) fn divisor(self) -> u128 {
@@ -130,15 +160,18 @@ impl TwoLimbs {
         // Below B², because (v + B)·u2 + u1 ≤ (v + B)·u/B, u < d and (v + B)·d < B³.
         let guess = u128::from(v) * u128::from(u2) + u;
         let q = (guess >> 64) as u64;
-        let r1 = u1.wrapping_sub(q.wrapping_mul(d1));
-        let r = u128::from(r1) << 64 | u128::from(u0);
-        let mut r = r.wrapping_sub(u128::from(d0) * u128::from(q)).wrapping_sub(d);
-        let mut q = q.wrapping_add(1);
-        if (r >> 64) as u64 >= guess as u64 {
-            q = q.wrapping_sub(1);
-            r = r.wrapping_add(d);
-        }
+        // The remainders for q and for q + 1, modulo B². The subtraction of d does not wait for q.
+        let product =
+            (u128::from(d0) * u128::from(q)).wrapping_add(u128::from(d1.wrapping_mul(q)) << 64);
+        let low = u128::from(u1) << 64 | u128::from(u0);
+        let r = low.wrapping_sub(product);
+        let next = low.wrapping_sub(d).wrapping_sub(product);
+        // Neither case is rare, so a processor could not predict a branch.
+        let keep = (next >> 64) as u64 >= guess as u64;
+        let mut r = select_unpredictable(keep, r, next);
+        let mut q = q.wrapping_add(u64::from(!keep));
         if r >= d {
+            rare();
             q = q.wrapping_add(1);
             r -= d;
         }

@@ -1,5 +1,5 @@
 //! The innermost loops of products, divisions and reductions: schoolbook products and squares,
-//! products by one limb, and Montgomery reductions.
+//! products by one limb, limbs of quotients by short divisors, and Montgomery reductions.
 //!
 //! Most functions have two versions. Each uses the faster version that this processor can execute:
 //!
@@ -10,6 +10,8 @@
 
 #[cfg(target_arch = "x86_64")]
 mod carry_chains;
+#[cfg(target_arch = "x86_64")]
+mod digits;
 mod portable;
 #[cfg(test)]
 mod tests;
@@ -19,6 +21,8 @@ use std::sync::atomic::{AtomicU8, Ordering};
 
 #[cfg(target_arch = "x86_64")]
 use carry_chains::BLOCK;
+#[cfg(target_arch = "x86_64")]
+pub(crate) use digits::{Digits, Remainder};
 pub(crate) use portable::double_and_add_squares;
 
 /// The largest number of limbs of an inverse for [`reduce`]. For a modulus of l limbs, the inverse

@@ -6,7 +6,7 @@ use rug::integer::Order;
 use rug::{Assign, Integer};
 
 use warpint_mersenne::{LlStart, Residue, jacobi_of_ll};
-use warpint_natural::division::div_rem_by;
+use warpint_natural::division::{Divider, div_rem_by};
 use warpint_natural::euclid::{gcd, jacobi, jacobi_binary};
 use warpint_natural::limbs::{self, div_rem};
 use warpint_natural::product::{FastProducts, Multiplier, TransformMultiplier};
@@ -103,6 +103,26 @@ proptest! {
         let expected = (digits(&quotient), digits(&rem));
         prop_assert_eq!(&div_rem(&a, &b), &expected);
         prop_assert_eq!(&div_rem_by(&FastProducts, &a, &b), &expected);
+    }
+
+    /// Divides by one stored divisor, and tests dividends that are not multiples, multiples, and
+    /// numbers next to multiples.
+    #[test]
+    fn quotients_by_short_divisors(numbers in vec(vec(limb(), 1..20), 1..6), b in odd(10), shift in 0u32..64) {
+        let b = integer(&b) >> shift;
+        let b = digits(&b.max(Integer::from(1)));
+        let mut divider = Divider::default();
+        divider.set(&b);
+        for a in numbers {
+            let multiple = integer(&a) * integer(&b);
+            for a in [integer(&a), multiple.clone() - 1, multiple.clone(), multiple + 1] {
+                let a = a.abs();
+                let (mut q, mut r) = (vec![7; a.significant_digits::<u64>() + 1], vec![7; b.len()]);
+                divider.div_rem(&mut q, &mut r, &digits(&a));
+                let (quotient, rem) = a.div_rem(integer(&b));
+                prop_assert_eq!((integer(&q), integer(&r)), (quotient, rem));
+            }
+        }
     }
 }
 
