@@ -8,7 +8,7 @@
 //! | [`F64s`] | a vector of numbers of type `f64` |
 //! | [`Kernel`], [`run`] | a computation with vectors, compiled for each instruction set; runs it |
 //! | [`prefetch`] | a hint to load a cache line |
-//! | [`copy_past_caches`] | copies results that exceed the caches |
+//! | [`copy_lines_past_caches`], [`finish_copies`] | copies of results that exceed the caches |
 //!
 //! The environment variable `WARPINT_CPU` restricts the choice, so that every path can be tested on
 //! one machine: see [`Cpu::get`].
@@ -30,5 +30,5 @@ pub use avx2::Avx2F64s;
 pub use avx512::Avx512F64s;
 pub use cpu::{Cpu, Level};
 pub use portable::PortableF64s;
-pub use stream::copy_past_caches;
+pub use stream::{copy_lines_past_caches, finish_copies};
 pub use vector::{F64s, Kernel, prefetch, run};

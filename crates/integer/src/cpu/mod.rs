@@ -8,6 +8,7 @@
 //! | `sum` | sums and differences |
 //! | `elementwise` | comparisons, shifts, logic, products with a word |
 //! | `multiply` | products and squares of a batch's numbers |
+//! | `whole` | whole products and squares, one after the other |
 //! | `divide` | quotients and remainders of a batch's numbers |
 //! | `gcd` | common divisors and inverses of a batch's numbers |
 //! | `powers` | roots and powers of a batch's numbers, and products modulo numbers |
@@ -23,6 +24,7 @@ mod multiply;
 mod powers;
 mod rows;
 mod sum;
+mod whole;
 
 pub(crate) use divide::{divide, divide_exactly};
 pub(crate) use elementwise::{
@@ -61,7 +63,6 @@ impl<'a> Operand<'a> {
     }
 
     /// Returns whether every instance uses the same number.
-    #[cfg(any(test, target_arch = "x86_64"))]
     fn is_broadcast(&self) -> bool {
         self.broadcast
     }
@@ -79,11 +80,6 @@ impl<'a> Operand<'a> {
         let fits = cfg!(target_endian = "little") && self.width.is_multiple_of(2);
         fits.then(|| Rows64::new(limbs, self.width / 2, self.broadcast))
     }
-}
-
-/// Returns `limbs` as limbs of 64 bits, under the conditions of [`Operand::words`].
-fn as_words_mut(limbs: &mut [u32]) -> Option<&mut [u64]> {
-    bytemuck::try_cast_slice_mut(limbs).ok().filter(|_| cfg!(target_endian = "little"))
 }
 
 /// Returns how many numbers of `limbs` limbs one core processes at a time.

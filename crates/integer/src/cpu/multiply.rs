@@ -5,7 +5,7 @@ use warpint_natural::product::Products;
 
 #[cfg(target_arch = "x86_64")]
 use super::lanes::Path;
-use super::{Operand, as_words_mut, load, rows_at_a_time, store};
+use super::{Operand, load, rows_at_a_time, store, whole};
 use crate::operation::Part;
 
 /// Computes out_i ← the limbs of a_i·b_i that `part` selects.
@@ -19,13 +19,8 @@ pub(crate) fn multiply(part: Part, a: Operand, b: Operand, out: &mut [u32]) {
 
 /// Computes [`multiply`] with one product after the other on each core.
 pub(super) fn multiply_one_by_one(part: Part, a: Operand, b: Operand, out: &mut [u32]) {
-    if part == Part::Full
-        && let (Some(x), Some(y)) = (a.words(), b.words())
-        && whole_words(out, a.width() + b.width(), |products, first, out| {
-            products.mul_rows(out, x.from(first), y.from(first));
-        })
-    {
-        return;
+    if part == Part::Full && cfg!(target_endian = "little") {
+        return whole::multiply(a, Some(b), out);
     }
     let longest = a.width().max(b.width());
     let space = || Space::new(part, a.width(), b.width());
@@ -62,13 +57,8 @@ fn lanes_for(part: Part, a: Operand, b: Operand, out: &[u32]) -> Option<Path> {
 /// Computes [`square`] with one square after the other on each core.
 pub(super) fn square_one_by_one(part: Part, a: Operand, out: &mut [u32]) {
     let width = a.width();
-    if part == Part::Full
-        && let Some(x) = a.words()
-        && whole_words(out, 2 * width, |products, first, out| {
-            products.square_rows(out, x.from(first));
-        })
-    {
-        return;
+    if part == Part::Full && cfg!(target_endian = "little") {
+        return whole::multiply(a, None, out);
     }
     let space = || Space::new(part, width, width);
     for_rows(out, part.limbs(width, width).1, space, |space, i, out| {
@@ -81,23 +71,6 @@ pub(super) fn square_one_by_one(part: Part, a: Operand, out: &mut [u32]) {
         }
         store_part(part, width, out, product);
     });
-}
-
-/// Calls `rows` for chunks of the results, as limbs of 64 bits, on all cores. The other arguments
-/// are working memory and the index of the first row. A row has `width` limbs of 32 bits. Returns
-/// `false`, without calling `rows`, if the memory of the results is not that of limbs of 64 bits.
-fn whole_words(
-    out: &mut [u32],
-    width: usize,
-    rows: impl Fn(&mut Products, usize, &mut [u64]) + Sync,
-) -> bool {
-    let Some(out) = as_words_mut(out).filter(|_| width.is_multiple_of(2)) else { return false };
-    let (at_a_time, width) = (rows_at_a_time(width), width / 2);
-    let chunks = out.par_chunks_mut(at_a_time * width).enumerate();
-    chunks.for_each_init(Products::default, |products, (chunk, out)| {
-        rows(products, chunk * at_a_time, out);
-    });
-    true
 }
 
 /// The temporary memory of one core: the numbers of one instance, in limbs of 64 bits.

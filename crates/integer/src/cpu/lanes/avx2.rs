@@ -27,7 +27,7 @@ use std::arch::x86_64::*;
 
 use warpint_arith::simd::{Cpu, Level};
 
-use super::vector::{Kernel, Lanes, digit};
+use super::vector::{Kernel, Lanes, MOST_LANES, digit};
 
 const LANES: usize = 4;
 /// D = 3·2^51.
@@ -64,7 +64,53 @@ fn first(_: Avx2Proof, len: usize) -> __m256i {
     ))
 }
 
+/// Returns the first `len` words of 32 bits from address `from` on, and zeros after them.
+///
+/// # Safety
+/// `from` must be a multiple of 4 and valid for reading `len` words. `len` must be at most 4.
+#[inline(always)]
+unsafe fn load_half(_: Avx2Proof, from: *const u32, len: usize) -> __m128i {
+    if len == 4 {
+        // SAFETY: the argument proves that the processor has the instruction. The caller guarantees
+        // that `from` is valid for reading four words.
+        return unsafe { _mm_loadu_si128(from.cast()) };
+    }
+    let mask = avx2!(_mm_cmpgt_epi32(_mm_set1_epi32(len as i32), _mm_setr_epi32(0, 1, 2, 3)));
+    // SAFETY: as for four words. The mask excludes words beyond `len`, which are not read.
+    unsafe { _mm_maskload_epi32(from.cast(), mask) }
+}
+
+/// Writes the first `len` words of 32 bits of `words` to memory from address `to` on. Some processors
+/// execute a store with a mask slowly, so it is not used.
+///
+/// # Safety
+/// `to` must be a multiple of 4 and valid for writing `len` words. `len` must be at most 4.
+#[inline(always)]
+unsafe fn store_half(_: Avx2Proof, mut words: __m128i, mut to: *mut u32, len: usize) {
+    if len == 4 {
+        // SAFETY: the argument proves that the processor has the instruction. The caller guarantees
+        // that `to` is valid for writing four words.
+        return unsafe { _mm_storeu_si128(to.cast(), words) };
+    }
+    if len & 2 != 0 {
+        // SAFETY: as for four words, with two. `to` need not be aligned.
+        unsafe { _mm_storel_epi64(to.cast(), words) };
+        words = avx2!(_mm_unpackhi_epi64(words, words));
+        to = to.wrapping_add(2);
+    }
+    if len & 1 != 0 {
+        // SAFETY: as for four words, with one.
+        unsafe { to.write(_mm_cvtsi128_si32(words).cast_unsigned()) };
+    }
+}
+
 impl Avx2 {
+    /// Returns the lower and the upper two words.
+    #[inline(always)]
+    fn halves(self) -> [__m128i; 2] {
+        [avx2!(_mm256_castsi256_si128(self.0)), avx2!(_mm256_extracti128_si256::<1>(self.0))]
+    }
+
     #[inline(always)]
     fn as_f64s(self) -> __m256d {
         avx2!(_mm256_castsi256_pd(self.0))
@@ -126,9 +172,14 @@ unsafe impl Lanes for Avx2 {
             // that `to` is valid for writing `len` words.
             unsafe { _mm256_storeu_si256(to.cast(), self.0) }
         } else {
-            // SAFETY: as for whole vectors. The mask excludes words beyond `len`, which are not
-            // written. `Avx2Proof` may be made here, because a vector exists.
-            unsafe { _mm256_maskstore_epi32(to.cast(), first(Avx2Proof(()), len), self.0) }
+            let [low, high] = self.halves();
+            let proof = Avx2Proof(());
+            // SAFETY: the caller guarantees that `to` is valid for writing `len` words.
+            // `Avx2Proof` may be made here, because a vector exists.
+            unsafe {
+                store_half(proof, low, to, len.min(4));
+                store_half(proof, high, to.wrapping_add(4), len.saturating_sub(4));
+            }
         }
     }
 
@@ -201,6 +252,47 @@ unsafe impl Lanes for Avx2 {
             let (a, b) = (square[i].0, square[i + 2].0);
             square[i].0 = avx2!(_mm256_permute2x128_si256::<0x20>(a, b));
             square[i + 2].0 = avx2!(_mm256_permute2x128_si256::<0x31>(a, b));
+        }
+    }
+
+    /// Loads pairs of words directly to the halves of vectors. Then half of the exchanges of
+    /// [`Lanes::transpose`] are not needed.
+    #[inline(always)]
+    unsafe fn load_rows(
+        proof: Avx2Proof,
+        rows: [*const u32; MOST_LANES],
+        len: usize,
+    ) -> [Self; MOST_LANES] {
+        let mut words = [Self::splat(proof, 0); MOST_LANES];
+        for half in 0..2 {
+            let len = len.saturating_sub(4 * half).min(4);
+            let mut pairs = [avx2!(_mm_setzero_si128()); LANES];
+            for (pair, row) in pairs.iter_mut().zip(rows) {
+                // SAFETY: the caller guarantees that the rows are valid for reading these words.
+                *pair = unsafe { load_half(proof, row.wrapping_add(4 * half), len) };
+            }
+            let a = avx2!(_mm256_set_m128i(pairs[2], pairs[0]));
+            let b = avx2!(_mm256_set_m128i(pairs[3], pairs[1]));
+            words[2 * half] = Self(avx2!(_mm256_unpacklo_epi64(a, b)));
+            words[2 * half + 1] = Self(avx2!(_mm256_unpackhi_epi64(a, b)));
+        }
+        words
+    }
+
+    /// The reverse of [`Lanes::load_rows`].
+    #[inline(always)]
+    unsafe fn store_rows(words: [Self; MOST_LANES], rows: [*mut u32; MOST_LANES], len: usize) {
+        // A vector exists, so the processor has the instructions.
+        let proof = Avx2Proof(());
+        for half in 0..2 {
+            let len = len.saturating_sub(4 * half).min(4);
+            let (a, b) = (words[2 * half].0, words[2 * half + 1].0);
+            let [first, third] = Self(avx2!(_mm256_unpacklo_epi64(a, b))).halves();
+            let [second, fourth] = Self(avx2!(_mm256_unpackhi_epi64(a, b))).halves();
+            for (pair, row) in [first, second, third, fourth].into_iter().zip(rows) {
+                // SAFETY: the caller guarantees that the rows are valid for writing these words.
+                unsafe { store_half(proof, pair, row.wrapping_add(4 * half), len) };
+            }
         }
     }
 

@@ -6,6 +6,10 @@
 //! stay in registers, and so do the columns that they currently reach. Each column is read and
 //! written once per block.
 //!
+//! Where [`Lanes::mad`] adds biases, columns either are corrected in advance, or are *raw*: they keep
+//! the biases, and [`propagate_raw`] corrects them. The code has a parameter RAW for it. All sums are
+//! mod 2^64.
+//!
 //! # Bounds
 //! Let n be the number of limbs of the shorter factor, at most [`MOST_LIMBS`] = 2^9. A product adds
 //! at most n low and n high parts to a column. A Montgomery product is the sum of two products. A
@@ -65,6 +69,10 @@ macro_rules! with_block {
     };
 }
 
+/// The largest number of limbs for which the loops over a block are unrolled. Code for fixed widths
+/// has larger blocks than [`block`] returns.
+pub(super) const WIDEST_BLOCK: usize = 10;
+
 /// The largest [`block`] of all vectors.
 const MOST_BLOCK: usize = 8;
 
@@ -82,22 +90,27 @@ const fn bias<V: Lanes>(low: usize, high: usize) -> u64 {
     low.wrapping_add(V::HIGH_BIAS.wrapping_mul(high as u64))
 }
 
+/// Returns what corrects a column for `low` low and `high` high parts, mod 2^64.
+const fn correction<V: Lanes, const RAW: bool>(low: usize, high: usize) -> u64 {
+    if RAW { 0 } else { bias::<V>(low, high).wrapping_neg() }
+}
+
 /// The columns that a block of B limbs reaches from limb i of the other factor on. Entry t belongs
 /// to column i + t. The arrays may be rotated by s: entry t is then at index (t + s) mod B.
-struct Window<V, const B: usize> {
-    /// The columns, without high parts if [`Lanes::SPLIT`] is true. They are corrected in advance
-    /// for the biases of all parts that would be added if the other factor had infinitely many
-    /// limbs.
+struct Window<V, const B: usize, const RAW: bool> {
+    /// The columns, without high parts if [`Lanes::SPLIT`] is true. Unless they are raw, they are
+    /// corrected in advance for the biases of all parts that would be added if the other factor had
+    /// infinitely many limbs.
     low: [V; B],
     /// The high parts of column i + t + 1 if [`Lanes::SPLIT`] is true. Otherwise unused.
     high: [V; B],
     /// The high parts of column i if [`Lanes::SPLIT`] is true. Otherwise unused.
     above: V,
-    /// Corrects an empty column in advance for B low and B high parts.
+    /// Corrects an empty column in advance for B low and B high parts. It is 0 for raw columns.
     empty: V,
 }
 
-impl<V: Lanes, const B: usize> Window<V, B> {
+impl<V: Lanes, const B: usize, const RAW: bool> Window<V, B, RAW> {
     /// Makes a window from columns. `low(t)` low and `high(t)` high parts will be added to column
     /// t.
     #[inline(always)]
@@ -112,13 +125,11 @@ impl<V: Lanes, const B: usize> Window<V, B> {
             low: [zero; B],
             high: [zero; B],
             above: zero,
-            empty: V::splat(proof, bias::<V>(B, B).wrapping_neg()),
+            empty: V::splat(proof, correction::<V, RAW>(B, B)),
         };
         let columns = &columns[..B];
         for t in 0..B {
-            let bias = bias::<V>(low(t), high(t)).wrapping_neg();
-            window.low[t] =
-                if bias == 0 { columns[t] } else { columns[t].add(V::splat(proof, bias)) };
+            window.low[t] = corrected(proof, columns[t], correction::<V, RAW>(low(t), high(t)));
         }
         window
     }
@@ -152,11 +163,10 @@ impl<V: Lanes, const B: usize> Window<V, B> {
             (self.low[s], self.high[s]) = (next, self.empty);
             done
         } else {
-            let (low, high) = V::mad(self.low[last], self.empty, x, y[B - 1]);
+            let next = if RAW { next } else { next.add(self.empty) };
+            let (low, high) = V::mad(self.low[last], next, x, y[B - 1]);
             self.low[last] = low;
-            let done = self.low[s];
-            self.low[s] = high.add(next);
-            done
+            std::mem::replace(&mut self.low[s], high)
         }
     }
 
@@ -168,7 +178,7 @@ impl<V: Lanes, const B: usize> Window<V, B> {
         let (blocks, rest) = x.as_chunks::<B>();
         for (k, x) in blocks.iter().enumerate() {
             let columns = &mut columns[B * k..][..2 * B];
-            unrolled!(s < B => columns[s] = self.step(s, x[s], y, columns[s + B]));
+            unrolled!(s < B, up to 10 => columns[s] = self.step(s, x[s], y, columns[s + B]));
         }
         for i in x.len() - rest.len()..x.len() {
             columns[i] = self.step(0, x[i], y, columns[i + B]);
@@ -179,9 +189,9 @@ impl<V: Lanes, const B: usize> Window<V, B> {
         }
         for (t, top) in columns[x.len()..].iter_mut().enumerate() {
             // The limbs of x beyond its end would have added t + 1 low and t high parts.
-            let missing = V::splat(proof, bias::<V>(t + 1, t));
+            let missing = if RAW { 0 } else { bias::<V>(t + 1, t) };
             *top = match t {
-                _ if !V::SPLIT => self.low[t].add(missing),
+                _ if !V::SPLIT => corrected(proof, self.low[t], missing),
                 0 => self.low[0].add(self.above),
                 _ => self.low[t].add(self.high[t - 1]),
             };
@@ -189,10 +199,21 @@ impl<V: Lanes, const B: usize> Window<V, B> {
     }
 }
 
+/// Returns column + correction mod 2^64.
+#[inline(always)]
+fn corrected<V: Lanes>(proof: V::Proof, column: V, correction: u64) -> V {
+    if correction == 0 { column } else { column.add(V::splat(proof, correction)) }
+}
+
 /// Adds x·y to the columns, where y is one block. `columns` has at least B entries more than x.
 #[inline(always)]
-fn add_block<V: Lanes, const B: usize>(proof: V::Proof, columns: &mut [V], x: &[V], y: &[V; B]) {
-    Window::new(proof, columns, |t| t + 1, |t| t).run(proof, columns, x, y);
+fn add_block<V: Lanes, const B: usize, const RAW: bool>(
+    proof: V::Proof,
+    columns: &mut [V],
+    x: &[V],
+    y: &[V; B],
+) {
+    Window::<V, B, RAW>::new(proof, columns, |t| t + 1, |t| t).run(proof, columns, x, y);
 }
 
 /// Adds x·y to the columns. Columns from `needed` on may lack products. `columns` has at least
@@ -200,7 +221,7 @@ fn add_block<V: Lanes, const B: usize>(proof: V::Proof, columns: &mut [V], x: &[
 ///
 /// Costs at most `x.len()·y.len()` products of limbs. It is faster if x is the longer factor.
 #[inline(always)]
-pub(super) fn add_product<V: Lanes>(
+pub(super) fn add_product<V: Lanes, const RAW: bool>(
     proof: V::Proof,
     columns: &mut [V],
     needed: usize,
@@ -212,7 +233,7 @@ pub(super) fn add_product<V: Lanes>(
         let x = &x[..x.len().min(needed.saturating_sub(first))];
         let columns = &mut columns[first..];
         with_block!(V, y.len(), B => if let Some(y) = y.first_chunk::<B>() {
-            add_block(proof, columns, x, y);
+            add_block::<V, _, RAW>(proof, columns, x, y);
         });
     }
 }
@@ -222,7 +243,12 @@ pub(super) fn add_product<V: Lanes>(
 ///
 /// Costs about half as many products of limbs as [`add_product`].
 #[inline(always)]
-pub(super) fn add_square<V: Lanes>(proof: V::Proof, columns: &mut [V], needed: usize, x: &[V]) {
+pub(super) fn add_square<V: Lanes, const RAW: bool>(
+    proof: V::Proof,
+    columns: &mut [V],
+    needed: usize,
+    x: &[V],
+) {
     let mut from = 0;
     while from < x.len() && 2 * from < needed {
         let size = block::<V>().min(x.len() - from);
@@ -231,72 +257,84 @@ pub(super) fn add_square<V: Lanes>(proof: V::Proof, columns: &mut [V], needed: u
             let rest = &rest[..rest.len().min(needed.saturating_sub(2 * from + B))];
             if let Some(y) = y.first_chunk::<B>() {
                 let columns = &mut columns[2 * from..];
-                add_pairs(proof, columns, y);
-                add_block(proof, &mut columns[B..], rest, y);
+                add_pairs::<V, _, RAW>(proof, columns, y);
+                add_block::<V, _, RAW>(proof, &mut columns[B..], rest, y);
             }
         });
         from += size;
     }
-    double_and_add_squares(proof, &mut columns[..2 * needed.div_ceil(2).min(x.len())], x);
+    double_and_add_squares::<V, RAW>(proof, &mut columns[..2 * needed.div_ceil(2).min(x.len())], x);
 }
 
 /// Computes columns ← 2·columns + Σ x_i²·2^(2·β·i), where `columns` has at most 2·`x.len()` entries.
 #[inline(always)]
-fn double_and_add_squares<V: Lanes>(proof: V::Proof, columns: &mut [V], x: &[V]) {
+fn double_and_add_squares<V: Lanes, const RAW: bool>(proof: V::Proof, columns: &mut [V], x: &[V]) {
     for (pair, &x) in columns.chunks_exact_mut(2).zip(x) {
         // Twice the products of different limbs, and the square.
         let (low, high) = V::mad(pair[0].add(pair[0]), pair[1].add(pair[1]), x, x);
-        let corrected = |sum: V, bias: u64| {
-            if bias == 0 { sum } else { sum.add(V::splat(proof, bias.wrapping_neg())) }
-        };
-        pair[0] = corrected(low, bias::<V>(1, 0));
-        pair[1] = corrected(high, bias::<V>(0, 1));
+        pair[0] = corrected(proof, low, correction::<V, RAW>(1, 0));
+        pair[1] = corrected(proof, high, correction::<V, RAW>(0, 1));
     }
 }
 
-/// Adds x·y to the columns, where the length of y is a multiple of B. `columns` has at least
-/// `x.len() + y.len()` entries.
+/// Adds x·y to the columns. y has blocks of B limbs, and at most one limb besides.
+/// `columns` has at least `x.len() + y.len()` entries.
 #[inline(always)]
-pub(super) fn add_product_by<V: Lanes, const B: usize>(
+pub(super) fn add_product_by<V: Lanes, const B: usize, const RAW: bool>(
     proof: V::Proof,
     columns: &mut [V],
     x: &[V],
     y: &[V],
 ) {
-    for (k, y) in y.as_chunks::<B>().0.iter().enumerate() {
-        add_block(proof, &mut columns[B * k..], x, y);
+    let (blocks, rest) = y.as_chunks::<B>();
+    for (k, y) in blocks.iter().enumerate() {
+        add_block::<V, _, RAW>(proof, &mut columns[B * k..], x, y);
+    }
+    debug_assert!(rest.len() <= 1, "{} limbs besides the blocks", rest.len());
+    if let Some(y) = rest.first_chunk::<1>() {
+        add_block::<V, _, RAW>(proof, &mut columns[B * blocks.len()..], x, y);
     }
 }
 
-/// Adds x² to the columns, which must be 0. The length of x is a multiple of B. `columns` has
-/// 2·`x.len()` entries.
+/// Adds x² to the columns, which must be 0. x has blocks of B limbs, and at most one limb
+/// besides. `columns` has 2·`x.len()` entries.
 #[inline(always)]
-pub(super) fn add_square_by<V: Lanes, const B: usize>(proof: V::Proof, columns: &mut [V], x: &[V]) {
-    for (k, y) in x.as_chunks::<B>().0.iter().enumerate() {
+pub(super) fn add_square_by<V: Lanes, const B: usize, const RAW: bool>(
+    proof: V::Proof,
+    columns: &mut [V],
+    x: &[V],
+) {
+    let (blocks, rest) = x.as_chunks::<B>();
+    for (k, y) in blocks.iter().enumerate() {
         let columns = &mut columns[2 * B * k..];
-        add_pairs(proof, columns, y);
-        add_block(proof, &mut columns[B..], &x[B * (k + 1)..], y);
+        add_pairs::<V, _, RAW>(proof, columns, y);
+        add_block::<V, _, RAW>(proof, &mut columns[B..], &x[B * (k + 1)..], y);
     }
-    double_and_add_squares(proof, columns, x);
+    // One limb besides the blocks has no pair.
+    debug_assert!(rest.len() <= 1, "{} limbs besides the blocks", rest.len());
+    double_and_add_squares::<V, RAW>(proof, columns, x);
 }
 
 /// Adds the products y_s·y_t of a block with s < t to the columns. `columns` has at least 2B
 /// entries.
 #[inline(always)]
-fn add_pairs<V: Lanes, const B: usize>(proof: V::Proof, columns: &mut [V], y: &[V; B]) {
+fn add_pairs<V: Lanes, const B: usize, const RAW: bool>(
+    proof: V::Proof,
+    columns: &mut [V],
+    y: &[V; B],
+) {
     let columns = &mut columns[..2 * B];
     let zero = V::splat(proof, 0);
-    let mut low = [zero; 2 * MOST_BLOCK];
-    let mut high = [zero; 2 * MOST_BLOCK];
-    unrolled!(s < B => for t in s + 1..B {
+    let mut low = [zero; 2 * WIDEST_BLOCK];
+    let mut high = [zero; 2 * WIDEST_BLOCK];
+    unrolled!(s < B, up to 10 => for t in s + 1..B {
         (low[s + t], high[s + t + 1]) = V::mad(low[s + t], high[s + t + 1], y[s], y[t]);
     });
     // The number of pairs with s + t = c, whose low parts belong to column c.
     let pairs = |c: usize| (0..B).filter(|&s| (s + 1..B).contains(&c.wrapping_sub(s))).count();
     for c in 1..2 * B - 1 {
-        let bias = bias::<V>(pairs(c), pairs(c - 1)).wrapping_neg();
         let sum = columns[c].add(low[c].add(high[c]));
-        columns[c] = if bias == 0 { sum } else { sum.add(V::splat(proof, bias)) };
+        columns[c] = corrected(proof, sum, correction::<V, RAW>(pairs(c), pairs(c - 1)));
     }
 }
 
@@ -374,8 +412,7 @@ fn reduce_block<V: Lanes, const B: usize>(
     let (low_m, high_m) = m.split_at(B);
     let zero = V::splat(proof, 0);
     let corrected = |column: V, low: usize, high: usize| {
-        let bias = bias::<V>(low, high).wrapping_neg();
-        if bias == 0 { column } else { column.add(V::splat(proof, bias)) }
+        corrected(proof, column, correction::<V, false>(low, high))
     };
     // The number L, then q.
     let mut lowest = [zero; B];
@@ -406,7 +443,7 @@ fn reduce_block<V: Lanes, const B: usize>(
     let columns = &mut columns[B..];
     columns[0] = next.add(carry(proof, top.add(V::splat(proof, 1 << (V::BITS - 1)))));
     let highs = |t: usize| if t == 0 { 0 } else { B };
-    let mut window = Window::<V, B>::new(proof, columns, |_| B, highs);
+    let mut window = Window::<V, B, false>::new(proof, columns, |_| B, highs);
     unrolled!(s < B => for t in B - s..B {
         window.add(s + t - B, low_m[s], q[t]);
     });
@@ -424,6 +461,43 @@ pub(super) fn propagate<V: Lanes>(proof: V::Proof, columns: &mut [V]) {
     for column in columns {
         let sum = if V::OFFSET == 0 { *column } else { column.add(offset) };
         let sum = sum.add(carry);
+        carry = sum.shr(u64::from(V::BITS));
+        *column = digit(proof, sum);
+    }
+}
+
+/// Returns what [`propagate_raw`] adds to column k of a raw product or square of factors of n and m
+/// limbs: what corrects it, plus the offset of [`propagate`].
+pub(super) const fn raw_correction<V: Lanes>(k: usize, n: usize, m: usize) -> u64 {
+    let offset = V::OFFSET - (V::OFFSET >> V::BITS);
+    let low = products_in_column(k, n, m);
+    let high = if k == 0 { 0 } else { products_in_column(k - 1, n, m) };
+    offset.wrapping_add(correction::<V, false>(low, high))
+}
+
+/// Returns the number of pairs i < n and j < m with i + j = k.
+const fn products_in_column(k: usize, n: usize, m: usize) -> usize {
+    let (short, long) = if n < m { (n, m) } else { (m, n) };
+    if k < short {
+        k + 1
+    } else if k < long {
+        short
+    } else {
+        (n + m - 1).saturating_sub(k)
+    }
+}
+
+/// Does the same as [`propagate`] for raw columns. Entry k of `corrections` is [`raw_correction`] for
+/// column k. There must be at least as many corrections as columns.
+#[inline(always)]
+pub(super) fn propagate_raw<V: Lanes>(proof: V::Proof, columns: &mut [V], corrections: &[u64]) {
+    if V::OFFSET == 0 && V::LOW_BIAS == 0 && V::HIGH_BIAS == 0 {
+        return propagate(proof, columns);
+    }
+    let mut carry = V::splat(proof, V::OFFSET >> V::BITS);
+    for (column, &correction) in columns.iter_mut().zip(corrections) {
+        // The carry is added last, because it is known last.
+        let sum = column.add(V::splat(proof, correction)).add(carry);
         carry = sum.shr(u64::from(V::BITS));
         *column = digit(proof, sum);
     }

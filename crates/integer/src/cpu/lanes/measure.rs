@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
-use super::fixed::{DEFAULT_PAST_CACHES_FROM, PAST_CACHES_FROM};
+use super::chunks::{DEFAULT_PAST_CACHES_FROM, PAST_CACHES_FROM};
 use super::tests::{measured_paths, numbers};
 use super::*;
 use crate::cpu::multiply::{multiply_one_by_one, square_one_by_one};
@@ -21,7 +21,7 @@ fn beyond_caches() {
         let limbs = 1 << 22;
         let (a, b) = (numbers(&mut rng, 1, limbs), numbers(&mut rng, 1, limbs));
         let mut out = vec![1; 2 * limbs];
-        for n in [8, 16, 32, 64, 128] {
+        for n in [8, 11, 16, 18, 20, 28, 32, 40, 64, 128] {
             let count = limbs / n;
             let (x, y) = (Operand::new(&a, n, false), Operand::new(&b, n, false));
             let mut row = format!("{:5}", 32 * n);

@@ -9,7 +9,8 @@
 //! | `rows` | conversion between rows in memory and limbs in lanes |
 //! | `columns` | products, squares and Montgomery reductions of limbs in lanes |
 //! | `product` | products and squares of a batch's numbers |
-//! | `fixed` | the same for some widths, each compiled on its own |
+//! | `fixed` | the same for ranges of widths, each compiled on its own |
+//! | `chunks` | distribution of results to cores |
 //! | `montgomery` | powers modulo odd numbers, one group of lanes at a time |
 //! | `power` | powers of a batch's numbers |
 //! | `masks` | the interface of vectors whose lanes are treated differently |
@@ -24,6 +25,7 @@
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx2_words;
+mod chunks;
 mod cofactors;
 mod columns;
 mod fixed;
@@ -134,11 +136,11 @@ impl Path {
     pub(super) fn for_products(part: Part, a: usize, b: usize, count: usize) -> Option<Self> {
         let path = Self::best()?;
         let widths = path.widths_of_products();
-        let is_fixed = part == Part::Full && a == b && path.fixed_widths_that_pay().contains(&a);
+        let is_whole = part == Part::Full && a == b && path.whole_products_pay(a);
         let pays = if widths.contains(&a) && widths.contains(&b) {
             count >= path.fewest()
         } else {
-            is_fixed && count >= 2 * path.fewest()
+            is_whole && count >= 2 * path.fewest()
         };
         pays.then_some(path)
     }
@@ -159,11 +161,16 @@ impl Path {
         from..=256
     }
 
-    /// Returns further widths for which whole products and squares are faster across lanes, because
-    /// `fixed` has code for them. Measured as for [`Self::widths_of_products`].
+    /// Returns whether whole products and squares of factors of `width` limbs of 32 bits are faster
+    /// across lanes. Measured as for [`Self::widths_of_products`].
     #[cfg(target_arch = "x86_64")]
-    fn fixed_widths_that_pay(self) -> &'static [usize] {
-        if self == Self::Avx2 { &[24, 32, 48] } else { &[] }
+    fn whole_products_pay(self, width: usize) -> bool {
+        match (self, width) {
+            (Self::Avx2, 9..=16) => !width.is_multiple_of(2),
+            (Self::Avx2, 17..=256) => true,
+            (Self::Avx2, _) => false,
+            _ => self.widths_of_products().contains(&width),
+        }
     }
 
     /// Computes out_i ← the limbs of a_i·b_i that `part` selects, or of a_i² if b is `None`.

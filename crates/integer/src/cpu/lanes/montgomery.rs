@@ -134,9 +134,13 @@ impl<V: Lanes> Kernel<V> for Multiply<'_, V> {
     #[inline(always)]
     fn run(self, proof: V::Proof) {
         let Self { modulus, columns, x, y } = self;
-        // Moduli of 256, 512 and 1,024 bits.
+        // Moduli of 224 to 414, of 512 and of 1,024 bits. Seven limbs do not fit in the registers of
+        // AVX2.
         match x.len() {
             5 => return multiply_by::<V, 5, 5>(proof, modulus, columns, x, y),
+            6 => return multiply_by::<V, 6, 3>(proof, modulus, columns, x, y),
+            7 if V::SPLIT => return multiply_by::<V, 7, 7>(proof, modulus, columns, x, y),
+            8 => return multiply_by::<V, 8, 4>(proof, modulus, columns, x, y),
             10 => return multiply_by::<V, 10, 5>(proof, modulus, columns, x, y),
             20 => return multiply_by::<V, 20, 5>(proof, modulus, columns, x, y),
             _ => (),
@@ -145,8 +149,8 @@ impl<V: Lanes> Kernel<V> for Multiply<'_, V> {
         let columns = &mut columns[..needed];
         columns.fill(V::splat(proof, 0));
         match y {
-            Some(y) => add_product(proof, columns, needed, x, y),
-            None => add_square(proof, columns, needed, x),
+            Some(y) => add_product::<V, false>(proof, columns, needed, x, y),
+            None => add_square::<V, false>(proof, columns, needed, x),
         }
         reduce(proof, columns, &modulus.m, &modulus.inverse);
         propagate(proof, &mut columns[x.len()..]);
@@ -167,8 +171,8 @@ fn multiply_by<V: Lanes, const N: usize, const B: usize>(
     let mut columns = [[V::splat(proof, 0); N]; 2];
     let columns = columns.as_flattened_mut();
     match y {
-        Some(y) => add_product_by::<V, B>(proof, columns, x, &y[..N]),
-        None => add_square_by::<V, B>(proof, columns, x),
+        Some(y) => add_product_by::<V, B, false>(proof, columns, x, &y[..N]),
+        None => add_square_by::<V, B, false>(proof, columns, x),
     }
     reduce_by::<V, B>(proof, columns, m, &modulus.inverse);
     propagate(proof, &mut columns[N..]);

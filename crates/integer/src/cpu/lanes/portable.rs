@@ -33,8 +33,8 @@ unsafe impl<const SPLIT: bool, const BITS: u32> Lanes for Portable<SPLIT, BITS> 
     const LANES: usize = LANES;
     const BITS: u32 = BITS;
     const SPLIT: bool = SPLIT;
-    const LOW_BIAS: u64 = 0;
-    const HIGH_BIAS: u64 = 0;
+    const LOW_BIAS: u64 = if SPLIT { 0 } else { 0x8765_4321_0fed_cba9 };
+    const HIGH_BIAS: u64 = if SPLIT { 0 } else { 0x1357_9bdf_0246_8ace };
     const OFFSET: u64 = if SPLIT { 0 } else { 1 << 62 };
     type Proof = ();
 
@@ -109,12 +109,17 @@ unsafe impl<const SPLIT: bool, const BITS: u32> Lanes for Portable<SPLIT, BITS> 
         let exact = |a, b| u128::from(a & Self::MASK) * u128::from(b & Self::MASK);
         let product = a.with(b, |a, b| exact(a, b) as u64 & Self::MASK);
         let above = a.with(b, |a, b| (exact(a, b) >> BITS) as u64);
-        // In debug builds, an overflow of a column panics.
-        (low.with(product, |a, b| a + b), high.with(above, |a, b| a + b))
+        if SPLIT {
+            // In debug builds, an overflow of a column panics.
+            return (low.with(product, |a, b| a + b), high.with(above, |a, b| a + b));
+        }
+        let sum = |bias: u64| move |a: u64, b: u64| a.wrapping_add(b).wrapping_add(bias);
+        (low.with(product, sum(Self::LOW_BIAS)), high.with(above, sum(Self::HIGH_BIAS)))
     }
 
     fn low_product(self, (): (), b: Self) -> Self {
-        Self::mad(Self([0; LANES]), Self([0; LANES]), self, b).0
+        let unbiased = Self([Self::LOW_BIAS.wrapping_neg(); LANES]);
+        Self::mad(unbiased, unbiased, self, b).0
     }
 
     #[inline(never)]

@@ -1,12 +1,11 @@
 //! Products and squares of the numbers of a batch, one product per lane.
 
-use rayon::prelude::*;
-
-use super::columns::{MOST_LIMBS, add_product, add_square, propagate};
+use super::chunks::{for_groups, prefetch_after, prefetch_results_after};
+use super::columns::{MOST_LIMBS, add_product, add_square, propagate_raw, raw_correction};
 use super::fixed::{self, Fixed};
 use super::rows::{Group, PADDING, Words, limbs_of, load, store};
 use super::vector::{Kernel, Lanes};
-use crate::cpu::{Operand, rows_at_a_time};
+use crate::cpu::Operand;
 use crate::operation::Part;
 
 /// Computes out_i ← the limbs of a_i·b_i that `part` selects, or of a_i² if b is `None`.
@@ -26,11 +25,9 @@ pub(super) fn multiply<V: Fixed>(
     if out.is_empty() {
         return;
     }
-    // All groups of a chunk, except perhaps the last of the batch, have as many numbers as lanes.
-    let rows = rows_at_a_time(width).next_multiple_of(V::LANES);
     let space = || Space::<V>::new(proof, a, b, width);
-    out.par_chunks_mut(rows * width).enumerate().for_each_init(space, |space, (chunk, out)| {
-        V::enter(proof, Chunk { space, a, b, first: done + chunk * rows, from, width, out });
+    for_groups(out, width, V::LANES, space, |space, first, out| {
+        V::enter(proof, Chunk { space, a, b, first: done + first, from, width, out });
     });
 }
 
@@ -40,6 +37,8 @@ struct Space<V> {
     b: Vec<V>,
     /// The columns of the product, and zeros after them.
     columns: Vec<V>,
+    /// The corrections of the columns.
+    corrections: Vec<u64>,
     words: Words<V>,
 }
 
@@ -53,6 +52,7 @@ impl<V: Lanes> Space<V> {
             a: zeros(n),
             b: zeros(if b.is_some() { m } else { 0 }),
             columns: zeros(n + m + PADDING),
+            corrections: (0..n + m).map(|k| raw_correction::<V>(k, n, m)).collect(),
             words: Words::new(proof, widest),
         }
     }
@@ -77,28 +77,31 @@ impl<V: Lanes> Kernel<V> for Chunk<'_, V> {
     #[inline(always)]
     fn run(self, proof: V::Proof) {
         let Self { space, a, b, first, from, width, out } = self;
-        let Space { a: x, b: y, columns, words } = space;
+        let Space { a: x, b: y, columns, corrections, words } = space;
         let zero = V::splat(proof, 0);
         // Columns from `needed` on do not contribute to the result.
         let needed = limbs_of::<V>(32 * (from + width)).min(columns.len() - PADDING);
         for (k, out) in out.chunks_mut(V::LANES * width).enumerate() {
             let first = first + V::LANES * k;
             let last = first + out.len() / width - 1;
+            prefetch_results_after(out);
             if k == 0 || !a.is_broadcast() {
+                prefetch_operand_after(a, first, last);
                 load(proof, &rows(a, first, last), a.width(), words, x);
             }
             columns.fill(zero);
             match b {
-                None => add_square(proof, columns, needed, x),
+                None => add_square::<V, true>(proof, columns, needed, x),
                 Some(b) => {
                     if k == 0 || !b.is_broadcast() {
+                        prefetch_operand_after(b, first, last);
                         load(proof, &rows(b, first, last), b.width(), words, y);
                     }
                     let (long, short) = if x.len() < y.len() { (&*y, &*x) } else { (&*x, &*y) };
-                    add_product(proof, columns, needed, long, short);
+                    add_product::<V, true>(proof, columns, needed, long, short);
                 }
             }
-            propagate(proof, &mut columns[..needed]);
+            propagate_raw(proof, &mut columns[..needed], corrections);
             store(proof, columns, from, out.chunks_exact_mut(width), width, words);
         }
     }
@@ -108,4 +111,13 @@ impl<V: Lanes> Kernel<V> for Chunk<'_, V> {
 #[inline(always)]
 fn rows(operand: Operand<'_>, first: usize, last: usize) -> Group<'_> {
     std::array::from_fn(|lane: usize| operand.row((first + lane).min(last)))
+}
+
+/// Begins to load the rows of an operand after rows `first` to `last`, if each instance has its own.
+#[inline(always)]
+fn prefetch_operand_after(operand: Operand<'_>, first: usize, last: usize) {
+    if !operand.is_broadcast() {
+        let width = operand.width();
+        prefetch_after(&operand.limbs[first * width..][..(last + 1 - first) * width]);
+    }
 }

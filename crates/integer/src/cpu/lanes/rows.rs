@@ -4,7 +4,7 @@
 //! Words of 64 bits of L = [`Lanes::LANES`] rows are transposed as matrices of L×L words. Shifts of
 //! whole vectors then cut them into limbs. The other direction has the same steps in reverse order.
 
-use super::vector::{Lanes, MOST_LANES, digit};
+use super::vector::{Lanes, MOST_LANES, digit, unrolled};
 
 /// One row per lane. Rows beyond [`Lanes::LANES`] are not used.
 pub(super) type Group<'a> = [&'a [u32]; MOST_LANES];
@@ -14,27 +14,28 @@ pub(super) const fn limbs_of<V: Lanes>(bits: usize) -> usize {
     bits.div_ceil(V::BITS as usize)
 }
 
-/// The number of vectors of zeros that [`store`] needs after the limbs.
+/// The number of vectors that [`store`] reads after the limbs. Their content does not matter.
 pub(super) const PADDING: usize = 2;
 
-/// The number of entries of [`Words::counts`].
-const COUNTS: usize = 128;
+/// Returns the numbers (P, Q) for which P limbs have as many bits as Q words of 64 bits, and no
+/// fewer limbs do so. P is at most 32, because β is even.
+const fn period<V: Lanes>() -> (usize, usize) {
+    assert!(V::BITS.is_multiple_of(2), "the period is too long");
+    let limbs = 64 >> V::BITS.trailing_zeros();
+    (limbs, limbs * V::BITS as usize / 64)
+}
 
 /// Working memory for rows.
 pub(super) struct Words<V> {
-    /// The words of 64 bits of a group, and a zero after them for [`load`].
+    /// The words of 64 bits of a group, and zeros after them for [`load`].
     words: Vec<V>,
-    /// The counts of shifts: entry c is c in every lane. To load a count is faster than to compute
-    /// it.
-    counts: Box<[V; COUNTS]>,
 }
 
 impl<V: Lanes> Words<V> {
     /// Allocates memory for rows of up to `width` limbs of 32 bits.
     pub(super) fn new(proof: V::Proof, width: usize) -> Self {
-        let words = width.div_ceil(2).next_multiple_of(V::LANES) + 1;
-        let counts = Box::new(std::array::from_fn(|c| V::splat(proof, c as u64)));
-        Self { words: vec![V::splat(proof, 0); words], counts }
+        let words = width.div_ceil(2).next_multiple_of(V::LANES) + period::<V>().1 + 1;
+        Self { words: vec![V::splat(proof, 0); words] }
     }
 }
 
@@ -50,34 +51,34 @@ pub(super) fn load<V: Lanes>(
     limbs: &mut [V],
 ) {
     let zero = V::splat(proof, 0);
-    let Words { words, counts } = memory;
-    let words = &mut words[..width.div_ceil(2).next_multiple_of(V::LANES) + 1];
-    for (k, to) in words.chunks_exact_mut(V::LANES).enumerate() {
+    let (loaded, above) = memory.words.split_at_mut(width.div_ceil(2).next_multiple_of(V::LANES));
+    for (k, to) in loaded.chunks_exact_mut(V::LANES).enumerate() {
         let first = 2 * V::LANES * k;
         let len = (width - first).min(2 * V::LANES);
-        let mut square = [zero; MOST_LANES];
-        for (vector, row) in square[..V::LANES].iter_mut().zip(rows) {
-            let part = &row[first..][..len];
-            // SAFETY: `part` has `len` words, at most 2·LANES.
-            *vector = unsafe { V::load(proof, part.as_ptr(), len) };
+        let mut parts = [std::ptr::null(); MOST_LANES];
+        for (part, row) in parts[..V::LANES].iter_mut().zip(rows) {
+            *part = row[first..][..len].as_ptr();
         }
-        V::transpose(&mut square[..V::LANES]);
+        // SAFETY: the first LANES rows have limbs `first` to `first` + `len` − 1. `len` is at most
+        // 2·LANES.
+        let square = unsafe { V::load_rows(proof, parts, len) };
         to.copy_from_slice(&square[..V::LANES]);
     }
-    if let Some(last) = words.last_mut() {
-        *last = zero;
-    }
-    let used = limbs_of::<V>(32 * width);
-    let (used, above) = limbs.split_at_mut(used);
-    let mut bit = 0;
-    for limb in used {
-        let (word, shift) = (bit / 64, bit % 64);
-        let low = words[word].shr_each(counts[shift]);
-        let high = words[word + 1].shl_each(counts[64 - shift]);
-        *limb = digit(proof, low.or(high)).factor();
-        bit += V::BITS as usize;
-    }
+    let (in_period, words_in_period) = const { period::<V>() };
+    above[..words_in_period + 1].fill(zero);
+    let (used, above) = limbs.split_at_mut(limbs_of::<V>(32 * width));
     above.fill(zero);
+    for (k, limbs) in used.chunks_mut(in_period).enumerate() {
+        let words = &memory.words[words_in_period * k..][..words_in_period + 1];
+        unrolled!(i < in_period, up to 40 => if let Some(limb) = limbs.get_mut(i) {
+            let (word, shift) = (V::BITS as usize * i / 64, V::BITS as usize * i % 64);
+            let mut low = words[word].shr(shift as u64);
+            if shift + V::BITS as usize > 64 {
+                low = low.or(words[word + 1].shl_each(V::splat(proof, 64 - shift as u64)));
+            }
+            *limb = digit(proof, low).factor();
+        });
+    }
 }
 
 /// Writes bits 32·`from` to 32·`from` + 32·w − 1 of the numbers with the given limbs to `rows`, one
@@ -93,26 +94,19 @@ pub(super) fn store<'a, V: Lanes>(
     width: usize,
     memory: &mut Words<V>,
 ) {
-    let Words { words, counts } = memory;
-    let words = &mut words[..width.div_ceil(2).next_multiple_of(V::LANES)];
-    let beta = V::BITS as usize;
+    let words = &mut memory.words[..width.div_ceil(2).next_multiple_of(V::LANES)];
     let (used, above) = words.split_at_mut(width.div_ceil(2));
-    let (mut limb, mut shift) = (32 * from / beta, 32 * from % beta);
-    for word in used {
-        // The first limb gives β − shift bits, the second β more, and the third the rest, or, for
-        // β < 32, the third and the fourth. As shift < β < 64, no count of the first three exceeds
-        // 2β < 128. That of the fourth is at most 3β < 96.
-        let first = limbs[limb].shr_each(counts[shift % COUNTS]);
-        let second = limbs[limb + 1].shl_each(counts[(beta - shift) % COUNTS]);
-        let third = limbs[limb + 2].shl_each(counts[(2 * beta - shift) % COUNTS]);
-        *word = first.or(second).or(third);
-        if beta < 32 {
-            let fourth = limbs[limb + 3].shl_each(counts[(3 * beta - shift) % COUNTS]);
-            *word = word.or(fourth);
+    let (in_period, words_in_period) = const { period::<V>() };
+    if from == 0 {
+        for (k, words) in used.chunks_mut(words_in_period).enumerate() {
+            let limbs = &limbs[in_period * k..];
+            unrolled!(j < words_in_period, up to 40 => if let Some(word) = words.get_mut(j) {
+                *word = word_at(proof, limbs, 64 * j);
+            });
         }
-        (limb, shift) = (limb + 1, shift + 64 - beta);
-        while shift >= beta {
-            (limb, shift) = (limb + 1, shift - beta);
+    } else {
+        for (j, word) in used.iter_mut().enumerate() {
+            *word = word_at(proof, limbs, 32 * from + 64 * j);
         }
     }
     above.fill(V::splat(proof, 0));
@@ -126,4 +120,21 @@ pub(super) fn store<'a, V: Lanes>(
             unsafe { words[V::LANES * k + lane].store(part.as_mut_ptr(), part.len()) };
         }
     }
+}
+
+/// Returns 64 bits of the numbers with the given limbs, from bit `bit` on. Bits for
+/// which there is no limb are not specified. There must be [`PADDING`] vectors after the limbs.
+#[inline(always)]
+fn word_at<V: Lanes>(proof: V::Proof, limbs: &[V], bit: usize) -> V {
+    let beta = V::BITS as usize;
+    let (limb, shift) = (bit / beta, bit % beta);
+    let mut word = limbs[limb].shr(shift as u64);
+    // As β is at least 22, four limbs contain the word.
+    for k in 1..4 {
+        let at = k * beta - shift;
+        if at < 64 {
+            word = word.or(limbs[limb + k].shl_each(V::splat(proof, at as u64)));
+        }
+    }
+    word
 }

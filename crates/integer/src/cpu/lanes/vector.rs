@@ -1,5 +1,34 @@
 //! The interface of vectors whose lanes hold limbs of different numbers.
 
+/// Repeats `$body` for the constants `$s` = 0, 1 … B − 1. B is at most 8, or at most 10 or 40 with `up
+/// to 10` or `up to 40`.
+///
+/// The compiler does not unroll some loops of this kind, and then keeps arrays in memory instead of
+/// registers.
+macro_rules! unrolled {
+    ($s:ident < $b:ident => $body:expr) => {
+        $crate::cpu::lanes::vector::unrolled!(@ $s $b $body; 0 1 2 3 4 5 6 7)
+    };
+    ($s:ident < $b:ident, up to 10 => $body:expr) => {
+        $crate::cpu::lanes::vector::unrolled!(@ $s $b $body; 0 1 2 3 4 5 6 7 8 9)
+    };
+    ($s:ident < $b:ident, up to 40 => $body:expr) => {
+        $crate::cpu::lanes::vector::unrolled!(
+            @ $s $b $body; 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19
+            20 21 22 23 24 25 26 27 28 29 30 31 32 33 34 35 36 37 38 39
+        )
+    };
+    (@ $s:ident $b:ident $body:expr; $($i:literal)*) => {
+        debug_assert!($b <= [$($i),*].len(), "too many steps to unroll");
+        $(if $i < $b {
+            #[allow(non_upper_case_globals)]
+            const $s: usize = $i;
+            $body;
+        })*
+    };
+}
+pub(super) use unrolled;
+
 /// A vector of [`Lanes::LANES`] words of 64 bits. A *group* is as many numbers as a vector has
 /// lanes. The limbs of number l of a group are in lane l of a sequence of vectors. A number x is Σ
 /// x_j·2^(β·j), where x_j are its limbs and β = [`Lanes::BITS`].
@@ -100,6 +129,40 @@ pub(super) unsafe trait Lanes: Copy + Send + Sync + 'static {
     /// Panics if `square` does not have L entries.
     fn transpose(square: &mut [Self]);
 
+    /// Returns words of L = LANES rows: lane l of entry j is word j of row l, for j < L. Of each row,
+    /// the first `len` words of 32 bits are read. The words above them are 0.
+    ///
+    /// # Safety
+    /// The first L addresses must be multiples of 4 and valid for reading `len` words of 32 bits.
+    /// `len` must be at most 2·L.
+    #[inline(always)]
+    unsafe fn load_rows(
+        proof: Self::Proof,
+        rows: [*const u32; MOST_LANES],
+        len: usize,
+    ) -> [Self; MOST_LANES] {
+        let mut square = [Self::splat(proof, 0); MOST_LANES];
+        let lanes = Self::LANES;
+        // SAFETY: the caller guarantees what `load` demands.
+        unrolled!(l < lanes => square[l] = unsafe { Self::load(proof, rows[l], len) });
+        Self::transpose(&mut square[..Self::LANES]);
+        square
+    }
+
+    /// Writes the first `len` words of 32 bits of L = LANES rows to memory, with the words of
+    /// [`Lanes::load_rows`].
+    ///
+    /// # Safety
+    /// The first L addresses must be multiples of 4 and valid for writing `len` words of 32 bits.
+    /// `len` must be at most 2·L.
+    #[inline(always)]
+    unsafe fn store_rows(mut words: [Self; MOST_LANES], rows: [*mut u32; MOST_LANES], len: usize) {
+        Self::transpose(&mut words[..Self::LANES]);
+        let lanes = Self::LANES;
+        // SAFETY: the caller guarantees what `store` demands.
+        unrolled!(l < lanes => unsafe { words[l].store(rows[l], len) });
+    }
+
     /// Transposes L = LANES rows of L/2 words, given as L/2 vectors: vector j has row 2j in its
     /// lower half and row 2j + 1 in its upper half. On return, lane l of vector j has word j of row
     /// [`PAIR_ROWS`]`[l]`. This takes a third of the instructions of [`Lanes::transpose`].
@@ -156,28 +219,3 @@ pub(super) fn carry<V: Lanes>(proof: V::Proof, x: V) -> V {
     let positive = x.add(V::splat(proof, V::OFFSET)).shr(u64::from(V::BITS));
     positive.add(V::splat(proof, (V::OFFSET >> V::BITS).wrapping_neg()))
 }
-
-/// Repeats `$body` for the constants `$s` = 0, 1 … B − 1, for B ≤ 8, or for B ≤ 40 with `up to 40`. B must
-/// not be larger.
-/// The compiler does not unroll some loops of this kind, and then keeps arrays in memory instead of
-/// registers.
-macro_rules! unrolled {
-    ($s:ident < $b:ident => $body:expr) => {
-        $crate::cpu::lanes::vector::unrolled!(@ $s $b $body; 0 1 2 3 4 5 6 7)
-    };
-    ($s:ident < $b:ident, up to 40 => $body:expr) => {
-        $crate::cpu::lanes::vector::unrolled!(
-            @ $s $b $body; 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19
-            20 21 22 23 24 25 26 27 28 29 30 31 32 33 34 35 36 37 38 39
-        )
-    };
-    (@ $s:ident $b:ident $body:expr; $($i:literal)*) => {
-        debug_assert!($b <= [$($i),*].len(), "too many steps to unroll");
-        $(if $i < $b {
-            #[allow(non_upper_case_globals)]
-            const $s: usize = $i;
-            $body;
-        })*
-    };
-}
-pub(super) use unrolled;

@@ -8,7 +8,8 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use warpint_natural::limbs;
 
-use super::fixed::{self, DEFAULT_PAST_CACHES_FROM, PAST_CACHES_FROM};
+use super::chunks::{DEFAULT_PAST_CACHES_FROM, PAST_CACHES_FROM};
+use super::fixed;
 use super::portable::Portable;
 use super::*;
 use crate::cpu::multiply::{multiply_one_by_one, square_one_by_one};
@@ -129,30 +130,45 @@ fn products_are_those_of_schoolbook() {
     }
 }
 
-/// The widths for which `fixed` has code.
-const FIXED: [usize; 12] = [6, 8, 10, 12, 14, 16, 24, 32, 48, 64, 96, 128];
+/// Returns whether there is code of its own for rows of n limbs, with large or small blocks.
+fn is_fixed(n: usize, large: bool) -> bool {
+    let short = if large { n >= 5 } else { n >= 17 || [9, 11, 13, 15].contains(&n) };
+    match n {
+        0..=32 => short,
+        33..=48 => !large || n > 40,
+        _ => [60..=64, 93..=96, 125..=128].iter().any(|widths| widths.contains(&n)),
+    }
+}
 
-/// The widths for which there is code with small blocks.
-const FIXED_SMALL: [usize; 6] = [24, 32, 48, 64, 96, 128];
-
-/// Tests that there is code for [`FIXED`] with large blocks, for [`FIXED_SMALL`] with small blocks,
-/// and for no other width. Code is used only where there is some.
+/// Tests that there is code for the widths of [`is_fixed`] and for no others. Code is used only where
+/// there is some.
 #[test]
 fn fixed_widths() {
-    fn check<V: fixed::Fixed>(widths: &[usize]) {
+    fn check<V: fixed::Fixed>(large: bool) {
         let Some(proof) = V::proof() else { return };
         let numbers = vec![3; 8 * 140];
         let mut out = vec![0; 8 * 280];
         for n in 1..=140 {
             let a = Operand::new(&numbers, n, false);
             let done = fixed::multiply::<V>(proof, a, None, &mut out[..8 * 2 * n]);
-            assert_eq!(done, if widths.contains(&n) { 8 } else { 0 }, "{n} limbs");
+            assert_eq!(done, if is_fixed(n, large) { 8 } else { 0 }, "{n} limbs");
         }
     }
-    check::<Portable<true>>(&FIXED);
-    check::<Portable<false>>(&FIXED_SMALL);
-    #[cfg(target_arch = "x86_64")]
-    assert!(Path::Avx2.fixed_widths_that_pay().iter().all(|n| FIXED_SMALL.contains(n)));
+    check::<Portable<true>>(true);
+    check::<Portable<false>>(false);
+}
+
+/// Tests that no path is chosen for wider factors than its columns have room for.
+#[test]
+#[cfg(target_arch = "x86_64")]
+fn paths_are_chosen_only_for_widths_that_fit() {
+    for path in paths() {
+        for width in 1..=2000usize {
+            let fits = (32 * width).div_ceil(52) <= columns::MOST_LIMBS;
+            let pays = path.whole_products_pay(width) || path.widths_of_products().contains(&width);
+            assert!(fits || !pays, "{path:?}, {width} limbs");
+        }
+    }
 }
 
 /// Tests [`vector::Lanes::mad`] against its description: extreme factors, products halfway between
@@ -193,6 +209,7 @@ fn parts_of_products_of_limbs() {
     }
     let mut rng = ChaCha8Rng::seed_from_u64(9);
     check::<Portable<true>>(&mut rng);
+    check::<Portable<false>>(&mut rng);
     check::<Portable<true, 30>>(&mut rng);
     #[cfg(target_arch = "x86_64")]
     {
@@ -202,9 +219,9 @@ fn parts_of_products_of_limbs() {
     }
 }
 
-/// The widths of up to 16 limbs, and wider ones for which there is code of their own.
+/// All short widths, the ends of the ranges with code of their own above, and some others.
 fn short_widths() -> impl Iterator<Item = usize> {
-    (1..=16).chain(FIXED.into_iter().filter(|&n| n > 16))
+    (1..=35).chain([39, 40, 42, 43, 48, 60, 64, 65, 93, 96, 125, 128])
 }
 
 /// Returns a number of rows of n limbs of 32 bits that is more than two chunks of results, and not
@@ -219,7 +236,7 @@ fn several_chunks(n: usize) -> usize {
 fn short_products_of_every_count() {
     let mut rng = ChaCha8Rng::seed_from_u64(6);
     for n in short_widths() {
-        let few = if n > 32 { 8..=9 } else { 1..=9 };
+        let few = if n > 24 { 8..=9 } else { 1..=9 };
         for count in few.chain([15, 16, 17, several_chunks(n)]) {
             let (a, b) = (numbers(&mut rng, count, n), numbers(&mut rng, count, n));
             check_products(&a, Some(&b), [n, n], count);
@@ -241,7 +258,10 @@ fn products_past_the_caches() {
         let count = several_chunks(n);
         let (a, b) = (numbers(&mut rng, count, n), numbers(&mut rng, count, n));
         check_products(&a, Some(&b), [n, n], count);
+        check_products(&a, Some(&b[..n]), [n, n], count);
         check_products(&a, None, [n, n], count);
+        let m = n / 2 + 1;
+        check_products(&a, Some(&b[..m * count]), [n, m], count);
         let (x, y) = (Operand::new(&a, n, false), Operand::new(&b, n, false));
         let mut want = vec![0; 2 * n * count];
         multiply_one_by_one(Part::Full, x, y, &mut want);
@@ -258,6 +278,64 @@ fn products_past_the_caches() {
         }
     }
     PAST_CACHES_FROM.store(DEFAULT_PAST_CACHES_FROM, Ordering::Relaxed);
+}
+
+/// Tests [`vector::Lanes::load_rows`] and [`vector::Lanes::store_rows`] against their descriptions,
+/// for all lengths, and that nothing else is written.
+#[test]
+fn parts_of_rows_are_loaded_and_stored() {
+    fn check<V: Lanes>() {
+        let Some(proof) = V::proof() else { return };
+        let width = 2 * V::LANES + 1;
+        let numbers: Vec<u32> = (1..=(V::LANES * width) as u32).collect();
+        for len in 0..width {
+            let mut rows = [std::ptr::null(); vector::MOST_LANES];
+            for (row, number) in rows.iter_mut().zip(numbers.chunks(width)) {
+                *row = number.as_ptr();
+            }
+            // SAFETY: there are LANES rows of more than `len` ≤ 2·LANES words.
+            let words = unsafe { V::load_rows(proof, rows, len) };
+            let entry = |row: usize, j: usize| if j < len { numbers[row * width + j] } else { 0 };
+            for (i, &word) in vector::words(&words[..V::LANES]).iter().enumerate() {
+                let (j, row) = (i / V::LANES, i % V::LANES);
+                let want = u64::from(entry(row, 2 * j)) | u64::from(entry(row, 2 * j + 1)) << 32;
+                assert_eq!(word, want, "word {j} of row {row}, {len} words");
+            }
+            let mut stored = vec![0; numbers.len()];
+            let start = stored.as_mut_ptr();
+            let rows = std::array::from_fn(|l| start.wrapping_add(l * width));
+            // SAFETY: the first LANES addresses are those of rows of more than `len` words.
+            unsafe { V::store_rows(words, rows, len) };
+            for (i, &word) in stored.iter().enumerate() {
+                assert_eq!(word, entry(i / width, i % width), "word {i}, {len} words");
+            }
+        }
+    }
+    check::<portable::Portable<true>>();
+    #[cfg(target_arch = "x86_64")]
+    {
+        check::<avx2::Avx2>();
+        check::<avx2_words::Avx2Words>();
+        check::<ifma::Ifma>();
+    }
+}
+
+/// Tests [`columns::raw_correction`] by counting the products of each column.
+#[test]
+fn corrections_of_raw_columns() {
+    type V = Portable<false>;
+    let offset = V::OFFSET - (V::OFFSET >> V::BITS);
+    for n in 1..12 {
+        for m in 1..12 {
+            let pairs = |k: usize| (0..n).filter(|i| (*i..i + m).contains(&k)).count() as u64;
+            for k in 0..n + m {
+                let low = V::LOW_BIAS.wrapping_mul(pairs(k));
+                let high = V::HIGH_BIAS.wrapping_mul(if k == 0 { 0 } else { pairs(k - 1) });
+                let want = offset.wrapping_sub(low).wrapping_sub(high);
+                assert_eq!(columns::raw_correction::<V>(k, n, m), want, "{n} by {m}, column {k}");
+            }
+        }
+    }
 }
 
 /// Tests [`vector::Lanes::transpose_pairs`] against its description.
@@ -288,7 +366,7 @@ fn pairs_of_rows_are_transposed() {
 /// Tests factors whose limbs are as large as possible. Columns then reach their largest values.
 #[test]
 fn the_largest_products() {
-    for n in short_widths().chain([31, 104, 255, 256]) {
+    for n in short_widths().chain([104, 255, 256]) {
         let ones = vec![u32::MAX; 9 * n];
         check_products(&ones, Some(&ones), [n, n], 9);
         check_products(&ones, None, [n, n], 9);
@@ -413,7 +491,9 @@ fn print_speed() {
     let paths: Vec<Path> = measured_paths().collect();
     println!("ns a number, one after the other, then by {paths:?}: products, squares, powers");
     let mut rng = ChaCha8Rng::seed_from_u64(5);
-    for bits in [64usize, 128, 192, 256, 384, 512, 768, 1024, 1536, 2048, 3072, 4096, 6144, 8192] {
+    let exact = [64usize, 128, 192, 256, 384, 512, 768, 1024, 1536, 2048, 3072, 4096, 6144, 8192];
+    let between = [288, 320, 352, 384, 480, 544, 640, 832, 960, 1120, 1792, 2560, 3584];
+    for bits in exact.into_iter().chain(between) {
         let n = bits / 32;
         // Operands and results have a few hundred KiB, which fit in the second-level cache.
         let count = ((1usize << 18) / (4 * bits / 8)).next_multiple_of(8);
