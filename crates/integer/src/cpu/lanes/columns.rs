@@ -381,7 +381,7 @@ pub(super) fn reduce<V: Lanes>(proof: V::Proof, columns: &mut [V], m: &[V], inve
     }
 }
 
-/// Computes [`reduce`] for a number of limbs of m that is a multiple of B.
+/// Computes [`reduce`] in blocks of B limbs of m, and at most one limb besides.
 #[inline(always)]
 pub(super) fn reduce_by<V: Lanes, const B: usize>(
     proof: V::Proof,
@@ -389,8 +389,13 @@ pub(super) fn reduce_by<V: Lanes, const B: usize>(
     m: &[V],
     inverse: &Inverse<V>,
 ) {
-    for from in (0..m.len()).step_by(B) {
+    let whole = m.len() / B * B;
+    for from in (0..whole).step_by(B) {
         reduce_block::<V, B>(proof, &mut columns[from..], m, inverse);
+    }
+    debug_assert!(m.len() - whole <= 1, "{} limbs besides the blocks", m.len() - whole);
+    if whole < m.len() {
+        reduce_block::<V, 1>(proof, &mut columns[whole..], m, inverse);
     }
 }
 

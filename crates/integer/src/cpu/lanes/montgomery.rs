@@ -134,12 +134,13 @@ impl<V: Lanes> Kernel<V> for Multiply<'_, V> {
     #[inline(always)]
     fn run(self, proof: V::Proof) {
         let Self { modulus, columns, x, y } = self;
-        // Moduli of 224 to 414, of 512 and of 1,024 bits. Seven limbs do not fit in the registers of
-        // AVX2.
+        // Moduli of 224 to 414, of 512 and of 1,024 bits. A block of seven limbs does not fit in the
+        // registers of AVX2.
         match x.len() {
             5 => return multiply_by::<V, 5, 5>(proof, modulus, columns, x, y),
             6 => return multiply_by::<V, 6, 3>(proof, modulus, columns, x, y),
             7 if V::SPLIT => return multiply_by::<V, 7, 7>(proof, modulus, columns, x, y),
+            7 => return multiply_by::<V, 7, 3>(proof, modulus, columns, x, y),
             8 => return multiply_by::<V, 8, 4>(proof, modulus, columns, x, y),
             10 => return multiply_by::<V, 10, 5>(proof, modulus, columns, x, y),
             20 => return multiply_by::<V, 20, 5>(proof, modulus, columns, x, y),
