@@ -104,8 +104,9 @@ fn times_of_both() {
         return;
     };
     println!("FLINT {}", flint.version());
-    // From 2^14 to 2^26 bits.
-    let lengths = || (8..=20).flat_map(|k| [1 << k, 3 << k >> 1]).filter(|&n| n <= 1 << 20);
+    // From 2^14 to 2^26 bits, with three lengths between two powers of two.
+    let lengths =
+        || (8..=20).flat_map(|k| [4, 5, 6, 7].map(|x| x << k >> 2)).filter(|&n| n <= 1 << 20);
     print("product", "FLINT", lengths(), |n| product(&flint, n));
     print("square", "FLINT", lengths(), |n| square(&flint, n));
 }
