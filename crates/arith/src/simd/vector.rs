@@ -1,6 +1,6 @@
 //! The interface of vectors of `f64`.
 
-use super::{Cpu, Level, PortableF64s};
+use super::{Level, PortableF64s};
 
 /// A vector of L = [`F64s::LANES`] numbers of type `f64`. Arithmetic operations act on each lane
 /// separately, and round as the operation on a single `f64` does.
@@ -99,12 +99,12 @@ pub trait Kernel {
 }
 
 /// Runs `kernel` with the widest vectors that this processor has and `WARPINT_CPU` allows (see
-/// [`Cpu::get`]), and returns its result.
+/// [`Cpu::get`](super::Cpu::get)), and returns its result.
 pub fn run<K: Kernel>(kernel: K) -> K::Output {
     #[cfg(target_arch = "x86_64")]
     {
         use super::{Avx2F64s, Avx512F64s};
-        match Cpu::get().level {
+        match super::Cpu::get().level {
             Level::Avx512 => {
                 if let Some(instructions) = Avx512F64s::instructions() {
                     return Avx512F64s::enter(instructions, kernel);
