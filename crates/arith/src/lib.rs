@@ -4,6 +4,7 @@
 //! | module | subject |
 //! |---|---|
 //! | [`goldilocks`] | the field Z/qZ, q = 2^64 − 2^32 + 1 |
+//! | [`m31`] | the field of 2^31 − 1 elements, and its extension by i |
 //! | [`f50`] | fields Z/pZ, p a prime of 47 to 50 bits, on `f64` |
 //! | [`field`] | the interface to fields for transforms |
 //! | [`gfn`] | fields Z/pZ, p = r^k + 1 with a sparse radix r |
@@ -19,6 +20,7 @@ pub mod field;
 pub mod gfn;
 pub mod goldilocks;
 pub mod limbs;
+pub mod m31;
 pub mod montgomery;
 pub mod primes;
 pub mod simd;
