@@ -1,0 +1,106 @@
+//! The engine family `hybrid` on the CPU: exact products at nearly the word length of floating
+//! point.
+//!
+//! Every product is computed twice: by a complex FP64 transform, whose error is proven to be below
+//! 2^30, and modulo q = 2^31 − 1 by a transform over GF(q²), which gives the residue exactly. Both
+//! together are the integer: a word z of the product is n·q + r, where r comes from the integers
+//! and n is the integer nearest to (z̃ − r)/q for the FP64 value z̃ of the word.
+//!
+//! | file | subject |
+//! |---|---|
+//! | `margin` | the longest words for which products are exact: the bound and its proof |
+
+mod margin;
+
+use std::ops::RangeInclusive;
+
+use super::{BuildOptions, Engine, EngineError, EngineFamily, Margin};
+
+/// The engine family `hybrid` on the CPU, for exponents 10,000 ≤ p < 2^31. Transform lengths are N
+/// = 2^a·m words with m = 1, 3, 7, 9 or 21 and a ≥ 6, from 384 to 3·2^25 words. Words have 8 to 30
+/// bits.
+///
+/// With a margin of at least 0, a squaring is exact for all digits.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Hybrid;
+
+/// The odd parts m of the transform lengths. The group of GF(q²) has elements of the orders 2^32·m
+/// only for divisors m of 3²·7·11·31·151·331.
+const ODD_PARTS: [usize; 5] = [1, 3, 7, 9, 21];
+
+/// The shortest transform length, in words.
+const SHORTEST: usize = 384;
+
+/// The longest transform length, in words. It is enough for p = 2^31 − 1.
+const LONGEST: usize = 3 << 25;
+
+/// The smallest a of a transform length 2^a·m with odd m: a power of 2 is divided into rows and
+/// columns for vectors.
+const LEAST_POWER: u32 = 6;
+
+/// The smallest exponent.
+const LEAST_EXPONENT: u32 = 10_000;
+
+impl EngineFamily for Hybrid {
+    fn name(&self) -> &'static str {
+        "hybrid"
+    }
+
+    fn exponent_range(&self) -> RangeInclusive<u32> {
+        LEAST_EXPONENT..=(1 << 31) - 1
+    }
+
+    fn lengths(&self, from: usize, to: usize) -> Vec<usize> {
+        let of_part = |m: usize| (LEAST_POWER..=LONGEST.ilog2()).map(move |a| m << a);
+        let allowed = from.max(SHORTEST)..=to.min(LONGEST);
+        let mut lengths: Vec<usize> =
+            ODD_PARTS.into_iter().flat_map(of_part).filter(|n| allowed.contains(n)).collect();
+        lengths.sort_unstable();
+        lengths
+    }
+
+    /// Returns the margin. Its `bits` are log2 of the ratio of two numbers: the error of FP64 below
+    /// which every word is exact, and the proven bound on the error for any digits (source of the
+    /// module `margin`).
+    fn margin(&self, p: u32, length: usize) -> Result<Margin, EngineError> {
+        let unusable = |reason: String| EngineError::Unusable {
+            engine: self.name(),
+            exponent: p,
+            length,
+            reason,
+        };
+        if !self.exponent_range().contains(&p) {
+            return Err(unusable(format!("exponents are from {LEAST_EXPONENT} to 2^31 − 1")));
+        }
+        if self.lengths(length, length).is_empty() {
+            return Err(unusable(format!(
+                "lengths are 2^a, 3·2^a, 7·2^a, 9·2^a and 21·2^a from {SHORTEST} to {LONGEST}, \
+                 with a of at least {LEAST_POWER}"
+            )));
+        }
+        let bits = p as usize / length;
+        if !(margin::LEAST_BITS..=margin::MOST_BITS - 1).contains(&bits) {
+            return Err(unusable(format!(
+                "words have {} to {} bits",
+                margin::LEAST_BITS,
+                margin::MOST_BITS
+            )));
+        }
+        Ok(Margin { bits: margin::spare_bits(p, length), proven: true })
+    }
+
+    fn build(
+        &self,
+        p: u32,
+        length: usize,
+        _options: BuildOptions,
+    ) -> Result<Box<dyn Engine>, EngineError> {
+        self.margin(p, length)?;
+        Err(EngineError::Unusable {
+            engine: self.name(),
+            exponent: p,
+            length,
+            reason: "the engine is not built into this version".into(),
+        })
+    }
+}
