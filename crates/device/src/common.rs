@@ -9,6 +9,7 @@ pub const HEADERS: &[(&str, &str)] = &[
     ("goldilocks.cuh", include_str!("../kernels/common/goldilocks.cuh")),
     ("f50.cuh", include_str!("../kernels/common/f50.cuh")),
     ("dft.cuh", include_str!("../kernels/common/dft.cuh")),
+    ("m31.cuh", include_str!("../kernels/common/m31.cuh")),
     ("complex.cuh", include_str!("../kernels/common/complex.cuh")),
     ("fourier.cuh", include_str!("../kernels/common/fourier.cuh")),
 ];

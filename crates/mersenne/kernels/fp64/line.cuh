@@ -9,11 +9,12 @@
 #include "fourier.cuh"
 #include "ptx.cuh"
 
-// The positions of slots. SIDE threads with consecutive u, for each of 8/SIDE consecutive a or b,
-// cause no bank conflict.
-template <u32 U, u32 A, u32 B, u32 SIDE>
+// The positions of slots. SIDE threads with consecutive u, for each of PHASE/SIDE consecutive a or b,
+// cause no bank conflict. PHASE is the number of points that shared memory delivers at a time: 8
+// points of 16 bytes or 16 points of 8 bytes.
+template <u32 U, u32 A, u32 B, u32 SIDE, u32 PHASE = 8>
 struct Slots {
-    static constexpr u32 padded(u32 n) { return n + (SIDE % 8 + 8 - n % 8) % 8; }
+    static constexpr u32 padded(u32 n) { return n + (SIDE % PHASE + PHASE - n % PHASE) % PHASE; }
     static constexpr u32 STRIDE_A = padded(U), STRIDE_B = padded(STRIDE_A * A);
     static constexpr u32 COUNT = STRIDE_B * B;
     static DEVICE u32 at(u32 u, u32 a, u32 b) { return u + STRIDE_A * a + STRIDE_B * b; }

@@ -21,12 +21,14 @@ macro_rules! for_every_family {
             word: $crate::engine::word::Word;
             fp64: $crate::engine::fp64::Fp64;
             goldilocks: $crate::engine::goldilocks::Goldilocks;
+            hybrid: $crate::engine::hybrid::Hybrid;
         }
     };
     (device => $($then:tt)+) => {
         $($then)+! {
             fp64: $crate::engine::fp64_gpu::Fp64On;
             goldilocks: $crate::engine::goldilocks_gpu::GoldilocksOn;
+            hybrid: $crate::engine::hybrid_gpu::HybridOn;
         }
     };
 }

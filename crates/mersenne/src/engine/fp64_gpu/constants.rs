@@ -9,7 +9,13 @@ use warpint_device::Source;
 use super::shape::Shape;
 use crate::engine::gpu::{Part, StepKind};
 
-const LINE: (&str, &str) = ("line.cuh", include_str!("../../../kernels/fp64/line.cuh"));
+/// The headers of the kernels, with their names.
+const HEADERS: [(&str, &str); 4] = [
+    ("line.cuh", include_str!("../../../kernels/fp64/line.cuh")),
+    ("column_steps.cuh", include_str!("../../../kernels/fp64/column_steps.cuh")),
+    ("row_steps.cuh", include_str!("../../../kernels/fp64/row_steps.cuh")),
+    ("advance.cuh", include_str!("../../../kernels/fp64/advance.cuh")),
+];
 pub(super) const COLUMNS: &str = include_str!("../../../kernels/fp64/columns.cu");
 pub(super) const ROWS: &str = include_str!("../../../kernels/fp64/rows.cu");
 
@@ -51,10 +57,10 @@ fn power_of_2(k: u64, n: u64) -> Dd {
 
 /// Adds headers and constants to the source of the kernel `part`: `constants.cuh`, `line.cuh` and
 /// the constants that only the family `fp64` needs.
-pub(super) fn specialise(source: Source, shape: &Shape, p: u32, part: Part) -> Source {
-    let source = source
-        .header("constants.cuh", &CONSTANTS)
-        .header(LINE.0, LINE.1)
+pub(in crate::engine) fn specialise(source: Source, shape: &Shape, p: u32, part: Part) -> Source {
+    let source = HEADERS
+        .into_iter()
+        .fold(source.header("constants.cuh", &CONSTANTS), |source, (name, text)| source.header(name, text))
         .define("STREAMING", u32::from(shape.streaming));
     if !part.is_of_columns() {
         return source

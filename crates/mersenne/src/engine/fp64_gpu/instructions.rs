@@ -42,7 +42,7 @@ enum Factors {
 /// A transform of radix r in registers has P(r) instructions without factors, F(r) with factors
 /// from a table, and T(r) with factors that are products of two entries of a table. f(B) is the
 /// value of [`partners_roots`].
-pub(super) fn per_point(column: Line, row: Line) -> f64 {
+pub(in crate::engine) fn per_point(column: Line, row: Line) -> f64 {
     use Factors::{Listed, None, Turned};
     let pair = |radix, first, second| {
         f64::from(transform(radix, first) + transform(radix, second)) / f64::from(radix)

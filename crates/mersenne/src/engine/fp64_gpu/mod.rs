@@ -12,11 +12,11 @@
 //! The kernels are `kernels/fp64/*.cu` of this crate; `columns.cu` and `rows.cu` begin with a
 //! description of the method.
 
-mod constants;
-mod instructions;
+pub(super) mod constants;
+pub(super) mod instructions;
 mod line;
-mod shape;
-mod tables;
+pub(super) mod shape;
+pub(super) mod tables;
 mod words;
 
 use std::ops::RangeInclusive;

@@ -17,23 +17,23 @@ use crate::engine::{EngineFamily, known};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(in crate::engine) struct Shape {
     /// The radices of the transform along a column, whose length is the number of rows.
-    pub(super) column: Line,
+    pub(in crate::engine) column: Line,
     /// The radices of the transform along a row, whose length is the number of columns.
-    pub(super) row: Line,
+    pub(in crate::engine) row: Line,
     /// The number of columns in a tile of columns.
-    pub(super) width: u32,
+    pub(in crate::engine) width: u32,
     /// The number of points of a row that are adjacent in memory.
-    pub(super) chunk: u32,
+    pub(in crate::engine) chunk: u32,
     /// The number of pairs of rows in a tile of rows.
-    pub(super) pairs: u32,
+    pub(in crate::engine) pairs: u32,
     /// The number of registers of a thread, 96 or 128: first in the kernels of columns, then in the
     /// kernels of rows. The number determines how many blocks run on a multiprocessor at a time,
     /// and the kernels are compiled for this number of blocks. If something other than registers
     /// limits the blocks, a thread may get more registers.
-    pub(super) registers: [u32; 2],
+    pub(in crate::engine) registers: [u32; 2],
     /// Whether stored points are marked as the first to be evicted from the second-level cache.
     /// This helps if the points nearly fill that cache.
-    pub(super) streaming: bool,
+    pub(in crate::engine) streaming: bool,
 }
 
 /// The size of a point in bytes.
@@ -43,10 +43,8 @@ const POINT: u32 = 16;
 const MULTIPROCESSORS: u32 = 132;
 
 impl Shape {
-    /// Returns whether the kernels can be built for the shape, and whether its choice of registers
-    /// is useful. A choice of 96 registers is useful only if it allows more blocks to run at a time
-    /// than 128 registers.
-    fn is_sound(&self) -> bool {
+    /// Returns whether the kernels can be built for the shape.
+    pub(in crate::engine) fn is_sound(&self) -> bool {
         let Self { column, row, width, chunk, pairs, .. } = *self;
         width <= chunk
             && self.columns().is_multiple_of(chunk)
@@ -59,15 +57,79 @@ impl Shape {
             && largest_radix(column) <= 16
             && row.q.max(row.a) <= 18
             && row.b <= 16
-            && (self.registers[0] == 128
-                || self.resident_column_blocks()
-                    > self.with_registers(128).resident_column_blocks())
-            && (self.registers[1] == 128
-                || self.resident_row_blocks() > self.with_registers(128).resident_row_blocks())
     }
 
-    fn with_registers(&self, registers: u32) -> Self {
+    /// Returns whether the choice of registers is useful: 96 registers must allow more blocks to
+    /// run at a time than 128 registers.
+    fn uses_registers(&self) -> bool {
+        let wide = self.with_registers(128);
+        (self.registers[0] == 128 || self.resident_column_blocks() > wide.resident_column_blocks())
+            && (self.registers[1] == 128 || self.resident_row_blocks() > wide.resident_row_blocks())
+    }
+
+    pub(in crate::engine) fn with_registers(&self, registers: u32) -> Self {
         Self { registers: [registers; 2], ..*self }
+    }
+
+    /// Returns the number of blocks of the kernels of columns that should run on a multiprocessor
+    /// at a time, if a block has `shared_bytes` bytes of shared memory.
+    pub(in crate::engine) fn resident_columns(&self, shared_bytes: u32) -> u32 {
+        let points = largest_radix(self.column);
+        resident(points, self.registers[0], self.column_threads(), shared_bytes)
+    }
+
+    /// Returns the number of blocks of the kernels of rows that should run on a multiprocessor at a
+    /// time, if a block has `shared_bytes` bytes of shared memory.
+    pub(in crate::engine) fn resident_rows(&self, shared_bytes: u32) -> u32 {
+        let points = largest_radix(self.row).max(2 * self.row.b);
+        resident(points, self.registers[1], self.row_threads(), shared_bytes)
+    }
+
+    /// Iterates over divisions of a transform of n words, whether or not kernels can be built for
+    /// them. Shapes with streaming stores are included if `near_cache` is true: if the points
+    /// nearly fill the second-level cache.
+    pub(in crate::engine) fn candidates(n: usize, near_cache: bool) -> impl Iterator<Item = Self> {
+        let points = if n.is_multiple_of(2) { n / 2 } else { 0 };
+        let cuts = (8..=4608u32)
+            .filter(move |&rows| points > 0 && points.is_multiple_of(rows as usize))
+            .filter_map(move |rows| {
+                let columns = u32::try_from(points / rows as usize).ok()?;
+                (8..=4608).contains(&columns).then_some((rows, columns))
+            });
+        let pairs_of_lines = cuts.flat_map(|(rows, columns)| {
+            let row = lines(columns);
+            lines(rows)
+                .into_iter()
+                .flat_map(move |column| row.clone().into_iter().map(move |row| (column, row)))
+        });
+        // Wide tiles, and tiles of many rows, are useful for short lines only.
+        let most = if points < 1 << 15 { 8 } else { 4 };
+        let tiles = move || {
+            [1u32, 2, 4, 8].into_iter().filter(move |&width| width <= most).flat_map(move |width| {
+                [4u32, 8].into_iter().flat_map(move |chunk| {
+                    let pairs = [1u32, 2, 4, 8].into_iter().filter(move |&pairs| pairs <= most);
+                    pairs.map(move |pairs| (width, chunk, pairs))
+                })
+            })
+        };
+        let registers = [[128, 128], [128, 96], [96, 128], [96, 96]];
+        let ways = move || {
+            let streaming = [false, true].into_iter().filter(move |&s| !s || near_cache);
+            streaming.flat_map(move |streaming| registers.map(|r| (r, streaming)))
+        };
+        pairs_of_lines.flat_map(move |(column, row)| {
+            tiles().flat_map(move |(width, chunk, pairs)| {
+                ways().map(move |(registers, streaming)| Self {
+                    column,
+                    row,
+                    width,
+                    chunk,
+                    pairs,
+                    registers,
+                    streaming,
+                })
+            })
+        })
     }
 }
 
@@ -114,68 +176,26 @@ impl gpu::Shape for Shape {
     }
 
     fn resident_column_blocks(&self) -> u32 {
-        let points = largest_radix(self.column);
-        resident(points, self.registers[0], self.column_threads(), self.column_shared_bytes())
+        self.resident_columns(self.column_shared_bytes())
     }
 
     fn resident_row_blocks(&self) -> u32 {
-        let points = largest_radix(self.row).max(2 * self.row.b);
-        resident(points, self.registers[1], self.row_threads(), self.row_shared_bytes())
+        self.resident_rows(self.row_shared_bytes())
     }
 
     fn known(n: usize, shared_memory: u32) -> impl Iterator<Item = Self> {
         known::variants(Fp64.name(), n)
             .filter_map(|name| name.parse().ok())
             .filter(move |shape: &Self| 2 * shape.points() == n)
-            .filter(move |shape| shape.is_sound() && shape.fits(shared_memory))
+            .filter(move |shape| shape.is_sound() && shape.uses_registers())
+            .filter(move |shape| shape.fits(shared_memory))
     }
 
     fn fitting(n: usize, shared_memory: u32) -> impl Iterator<Item = Self> {
-        let points = if n.is_multiple_of(2) { n / 2 } else { 0 };
-        let cuts = (8..=4608u32)
-            .filter(move |&rows| points > 0 && points.is_multiple_of(rows as usize))
-            .filter_map(move |rows| {
-                let columns = u32::try_from(points / rows as usize).ok()?;
-                (8..=4608).contains(&columns).then_some((rows, columns))
-            });
-        let pairs_of_lines = cuts.flat_map(|(rows, columns)| {
-            let row = lines(columns);
-            lines(rows)
-                .into_iter()
-                .flat_map(move |column| row.clone().into_iter().map(move |row| (column, row)))
-        });
-        // Wide tiles, and tiles of many rows, are useful for short lines only.
-        let most = if points < 1 << 15 { 8 } else { 4 };
-        let tiles = move || {
-            [1u32, 2, 4, 8].into_iter().filter(move |&width| width <= most).flat_map(move |width| {
-                [4u32, 8].into_iter().flat_map(move |chunk| {
-                    let pairs = [1u32, 2, 4, 8].into_iter().filter(move |&pairs| pairs <= most);
-                    pairs.map(move |pairs| (width, chunk, pairs))
-                })
-            })
-        };
-        let bytes = points * POINT as usize;
-        let near_cache = (24 << 20..64 << 20).contains(&bytes);
-        let registers = [[128, 128], [128, 96], [96, 128], [96, 96]];
-        let ways = move || {
-            let streaming = [false, true].into_iter().filter(move |&s| !s || near_cache);
-            streaming.flat_map(move |streaming| registers.map(|r| (r, streaming)))
-        };
-        pairs_of_lines
-            .flat_map(move |(column, row)| {
-                tiles().flat_map(move |(width, chunk, pairs)| {
-                    ways().map(move |(registers, streaming)| Self {
-                        column,
-                        row,
-                        width,
-                        chunk,
-                        pairs,
-                        registers,
-                        streaming,
-                    })
-                })
-            })
-            .filter(move |shape| shape.is_sound() && shape.fits(shared_memory))
+        let near_cache = (24 << 20..64 << 20).contains(&(n / 2 * POINT as usize));
+        Self::candidates(n, near_cache)
+            .filter(move |shape| shape.is_sound() && shape.uses_registers())
+            .filter(move |shape| shape.fits(shared_memory))
     }
 
     /// Returns an estimate of the cost. Shapes are sorted by this estimate, so that promising

@@ -12,11 +12,11 @@ pub(in crate::engine) type Point = [f64; 2];
 
 /// The tables that the kernels of a shape read. The order of entries is defined in the source text
 /// of the kernels.
-pub(super) struct Tables {
+pub(in crate::engine) struct Tables {
     /// The tables for `columns.cu`.
-    pub(super) columns: Vec<Point>,
+    pub(in crate::engine) columns: Vec<Point>,
     /// The tables for `rows.cu`.
-    pub(super) rows: Vec<Point>,
+    pub(in crate::engine) rows: Vec<Point>,
     /// The weights 2^u_w of the words w = 2·j1·C for 0 ≤ j1 < M, each with its inverse. Here C is
     /// the number of columns, and M = A·B for the radices A and B of a column. For the exponent p
     /// and N words, u_w = (−p·w mod N)/N.
@@ -108,7 +108,7 @@ fn record_points(line: Line) -> usize {
 }
 
 /// Returns the size in bytes of the tables of a shape in device memory.
-pub(super) fn bytes(shape: &Shape) -> u64 {
+pub(in crate::engine) fn bytes(shape: &Shape) -> u64 {
     let (rows, columns) = (shape.rows() as usize, shape.columns() as usize);
     let m = (shape.column.a * shape.column.b) as usize;
     let points = line_points(shape.column)
@@ -122,7 +122,7 @@ pub(super) fn bytes(shape: &Shape) -> u64 {
 
 impl Tables {
     /// Computes the tables for a layout of N words. The shape must have N/2 points.
-    pub(super) fn new(layout: &WordLayout, shape: &Shape) -> Self {
+    pub(in crate::engine) fn new(layout: &WordLayout, shape: &Shape) -> Self {
         let [rows, columns] = [shape.rows(), shape.columns()].map(u64::from);
         let n = rows * columns;
 

@@ -68,7 +68,7 @@ impl gpu::Words<Fp64> for WeightedWords {
         (1..=LARGEST_MULTIPLIER).contains(&m)
     }
 
-    fn digit_args(&self) -> Vec<Arg> {
+    fn digit_args(&mut self) -> Vec<Arg> {
         let Words { ratio, inverse_ratio, bits, long_above, long_below } = self.words;
         vec![
             Arg::from(&self.row_weights),

@@ -48,7 +48,7 @@ impl Words<Goldilocks> for ExactWords {
         carries_rest(self.layout.exponent(), self.layout.len(), m)
     }
 
-    fn digit_args(&self) -> Vec<Arg> {
+    fn digit_args(&mut self) -> Vec<Arg> {
         let [_, long_below] = self.word_bits();
         vec![Arg::from(&self.fractions), long_below]
     }

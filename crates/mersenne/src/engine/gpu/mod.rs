@@ -93,6 +93,16 @@ pub(super) trait Arithmetic: EngineFamily + Default + Send + 'static {
     /// long for the kernels.
     fn margin_on_device(p: u32, length: usize) -> Result<Margin, EngineError>;
 
+    /// Returns the number of entries of the spectrum of a residue, of the type [`Self::Point`].
+    fn spectrum_points(shape: &Self::Shape) -> usize {
+        shape.points()
+    }
+
+    /// Returns the number of entries of the spectrum of the second factor of a product.
+    fn factor_points(shape: &Self::Shape) -> usize {
+        Self::spectrum_points(shape)
+    }
+
     /// Returns the work of a squaring with a shape, as counts of operations.
     fn work_of(shape: &Self::Shape) -> Work;
 
@@ -151,7 +161,7 @@ pub(super) trait Words<A: Arithmetic>: Send + Sized {
     fn takes_multiplier(&self, m: u32) -> bool;
 
     /// Returns the arguments of `digits_to_spectrum` that follow the tables.
-    fn digit_args(&self) -> Vec<Arg>;
+    fn digit_args(&mut self) -> Vec<Arg>;
 
     /// Returns the arguments of `columns` and `spectrum_to_digits` that follow the tables.
     /// `scratch` contains the buffers `carries`, `tickets` and `addend` as arguments, in this

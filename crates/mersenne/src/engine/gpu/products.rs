@@ -81,7 +81,7 @@ impl<A: Arithmetic> Passes<A> {
     /// Sets `spectrum` to the transforms of the digits along the columns.
     fn digits_to(
         &self,
-        words: &A::Words,
+        words: &mut A::Words,
         spectrum: &mut Buffer<A::Point>,
         digits: &Buffer<i32>,
     ) -> Result<(), EngineError> {
@@ -102,7 +102,7 @@ impl<A: Arithmetic> Products<A> {
         let (words, tables) = A::Words::new(device, layout, &shape)?;
         let mut carries = device.alloc((shape.tiles() * shape.rows()) as usize)?;
         carries.clear()?;
-        let mut spectrum = device.alloc(shape.points())?;
+        let mut spectrum = device.alloc(A::spectrum_points(&shape))?;
         spectrum.clear()?;
         Ok(Self {
             spectrum,
@@ -144,7 +144,7 @@ impl<A: Arithmetic> Products<A> {
     /// # Panics
     /// Panics if there are fewer digits than words of the layout.
     pub(super) fn digits_to_spectrum(&mut self, digits: &Buffer<i32>) -> Result<(), EngineError> {
-        self.passes.digits_to(&self.words, &mut self.spectrum, digits)
+        self.passes.digits_to(&mut self.words, &mut self.spectrum, digits)
     }
 
     /// Returns the arguments that the kernels `columns` and `spectrum_to_digits` have in common.
@@ -225,7 +225,7 @@ impl<A: Arithmetic> Products<A> {
         passes.kernels.prepare_product()?;
         let factor = match factor {
             Some(factor) => factor,
-            None => factor.insert(device.alloc(passes.shape.points())?),
+            None => factor.insert(device.alloc(A::factor_points(&passes.shape))?),
         };
         let tables = Arg::from(&passes.row_tables);
         passes.digits_to(words, factor, b)?;

@@ -1,0 +1,198 @@
+//! The engine family `hybrid` on a device: products by a complex FP64 transform and by an exact
+//! transform modulo 2^31 − 1 side by side, as an `Arithmetic` for the module `engine/gpu`.
+//!
+//! | file | subject |
+//! |---|---|
+//! | `shape` | the division of a transform into lines, tiles and threads |
+//! | `tables` | factors of both transforms, and weights |
+//! | `words` | the layout of words, and what the kernels of columns measure |
+//!
+//! The kernels are `kernels/hybrid/*` of this crate, with the steps of `kernels/fp64/*_steps.cuh`;
+//! `columns.cu` and `rows.cu` begin with a description of the method.
+
+mod shape;
+mod tables;
+mod words;
+
+use std::ops::RangeInclusive;
+
+use warpint_device::Source;
+
+use super::fp64_gpu::constants;
+use super::gpu::{self, Arithmetic, OnDevice, Part, Shape as _};
+use super::hybrid::Hybrid;
+use super::{EngineError, Margin, Work};
+use shape::Shape;
+use words::HybridWords;
+
+/// The engine family `hybrid` on a device. Transform lengths are N = 2^a·m words with m = 1, 3, 7,
+/// 9 or 21. Tiles of the transform must fit into the device's shared memory.
+///
+/// The margin is proven: the error of FP64 is below a constant times the norm of the digits, and
+/// every kernel measures that norm. If a norm is larger than the proof allows, the product is
+/// refused.
+///
+/// An engine needs the following memory on the device: 12·N bytes for the spectrum, up to 4·N for
+/// carries, 4·N for each register, 4·N for sums, and tables. The first product of two registers
+/// adds 16·N bytes.
+pub type HybridOn = OnDevice<Hybrid>;
+
+/// The longest transform length, in words.
+const LONGEST: usize = 21 << 20;
+
+/// The largest multiplier m that the kernels support for
+/// [`Step::SquareTimes`](super::Step::SquareTimes).
+const LARGEST_MULTIPLIER: u32 = 4;
+
+/// The largest error of a product before rounding, in units of q = 2^31 − 1. It leaves room for the
+/// three roundings of the quotient by q, whose magnitude is below 2^44.
+const LIMIT: f64 = 0.5 - 1.0 / 128.0;
+
+/// Returns K: the FP64 error of a word of the square of x is at most K·u·‖x‖², with u = 2^−53.
+fn error_factor(_shape: Option<&Shape>) -> f64 {
+    450.0
+}
+
+/// Returns the bound on the error of products of numbers whose norm ‖x‖² is `norm`, in units of q =
+/// 2^31 − 1.
+fn error_of(norm: f64, shape: &Shape) -> f64 {
+    error_factor(Some(shape)) * 2f64.powi(-53) * norm / 2f64.powi(31) + 1.0 / 128.0
+}
+
+/// Returns the mean of ‖x‖² for random balanced digits of a residue mod 2^p − 1 in `length` words:
+/// N·4^β/12 times the mean of squares of weights, 3/(2·ln 2).
+fn usual_norm(p: u32, length: usize) -> f64 {
+    let words = length as f64;
+    words * (2.0 * f64::from(p) / words).exp2() / 12.0 * 1.5 / 2f64.ln()
+}
+
+/// Returns the smallest mean number of bits per word, β = p/N, at which a carry ends within two
+/// words. The words of a square are at most ‖x‖², about 0.18·N·4^β. A word of b bits passes on a
+/// carry of 0.18·N·4^β/2^b, and after another word it is 0.18·N. Multiplied by 4, this is less
+/// than the range of digits, 2^β, if 2^β ≥ N.
+fn least_bits(length: usize) -> f64 {
+    (length as f64).log2().max(12.0)
+}
+
+/// Returns the smallest exponent that a transform length supports.
+fn least_exponent(length: usize) -> u32 {
+    (least_bits(length) * length as f64).ceil() as u32
+}
+
+/// The largest number of bits of a word: a digit and half of its base fit into 31 bits.
+const MOST_BITS: usize = 29;
+
+fn spare_bits(p: u32, length: usize) -> f64 {
+    let error = error_factor(None) * 2f64.powi(-53) * usual_norm(p, length) * 1.01;
+    (LIMIT * 2f64.powi(31) / error).log2()
+}
+
+/// Returns the largest exponent for which a transform length has a margin of at least 0.
+fn longest_exponent(length: usize) -> u32 {
+    let (mut largest, mut too_large) = (0, (MOST_BITS * length).min(1 << 31) as u32);
+    while too_large - largest > 1 {
+        let middle = largest.midpoint(too_large);
+        if spare_bits(middle, length) >= 0.0 { largest = middle } else { too_large = middle }
+    }
+    largest
+}
+
+/// Returns the sources of all kernels that an engine of transform length `length` compiles by
+/// default. With these sources, kernels can be compiled without a device. The constants that depend
+/// on the exponent p are those for p = 1. `shared_memory_per_block` is the largest shared memory of
+/// a block, in bytes.
+#[must_use]
+pub fn sources(length: usize, shared_memory_per_block: u32) -> Vec<Source> {
+    gpu::sources::<Hybrid>(length, shared_memory_per_block)
+}
+
+/// The headers that only this family needs, with their names.
+const HEADERS: [(&str, &str); 3] = [
+    ("exact_line.cuh", include_str!("../../../kernels/hybrid/exact_line.cuh")),
+    ("exact_columns.cuh", include_str!("../../../kernels/hybrid/exact_columns.cuh")),
+    ("exact_rows.cuh", include_str!("../../../kernels/hybrid/exact_rows.cuh")),
+];
+
+impl Arithmetic for Hybrid {
+    type Point = u64;
+    type Shape = Shape;
+    type Words = HybridWords;
+
+    const COLUMNS: &'static str = include_str!("../../../kernels/hybrid/columns.cu");
+    const ROWS: &'static str = include_str!("../../../kernels/hybrid/rows.cu");
+    const SPECIALISED: bool = true;
+    const LENGTHS_ARE: &'static str = "not a length of this engine on this device";
+
+    fn specialise(source: Source, shape: &Shape, p: u32, part: Part) -> Source {
+        let source = constants::specialise(source, &shape.0, p, part);
+        HEADERS.into_iter().fold(source, |source, (name, text)| source.header(name, text))
+    }
+
+    fn spectrum_points(shape: &Shape) -> usize {
+        3 * shape.points()
+    }
+
+    fn factor_points(shape: &Shape) -> usize {
+        // Both lines of every exact pair have memory of their own, and there is one more block.
+        let lines = (shape.rows() + 2 * shape.0.pairs) as usize;
+        3 * shape.points() + lines * shape.columns() as usize
+    }
+
+    fn all_lengths() -> Vec<usize> {
+        super::EngineFamily::lengths(&Hybrid, 1, LONGEST)
+    }
+
+    fn is_outrun(_length: usize) -> bool {
+        false
+    }
+
+    fn exponents(lengths: &[usize]) -> RangeInclusive<u32> {
+        match (lengths.first(), lengths.last()) {
+            (Some(&shortest), Some(&longest)) => {
+                least_exponent(shortest)..=longest_exponent(longest)
+            }
+            _ => RangeInclusive::new(1, 0),
+        }
+    }
+
+    fn exponents_are(exponents: &RangeInclusive<u32>) -> String {
+        let (from, to) = (exponents.start(), exponents.end());
+        format!("exponents are from {from} to {to} on this device")
+    }
+
+    fn margin_on_device(p: u32, length: usize) -> Result<Margin, EngineError> {
+        let unusable = |reason: String| Self::unusable(p, length, reason);
+        if p < least_exponent(length) {
+            let least = least_bits(length);
+            return Err(unusable(format!("words have at least {least:.2} bits on a device")));
+        }
+        if p as usize > MOST_BITS * length {
+            return Err(unusable(format!("words of more than {MOST_BITS} bits")));
+        }
+        Ok(Margin { bits: spare_bits(p, length), proven: true })
+    }
+
+    fn work_of(shape: &Shape) -> Work {
+        let each = super::fp64_gpu::instructions::per_point(shape.column(), shape.row());
+        Work {
+            spectrum_bytes: 24 * shape.points() as u64,
+            fp64_instructions: (each * shape.points() as f64).round(),
+            ..Work::default()
+        }
+    }
+
+    fn bytes_beside_registers(length: usize, shape: Option<&Shape>) -> Option<u64> {
+        let shape = shape?;
+        let carries = 8 * u64::from(shape.tiles()) * u64::from(shape.rows());
+        let factor = 8 * Self::factor_points(shape) as u64;
+        Some(12 * length as u64 + factor + carries + tables::bytes(shape))
+    }
+
+    fn no_shape(variant: usize, _shapes: usize) -> String {
+        format!("there is no shape {variant} of this length")
+    }
+}
+
+#[cfg(test)]
+#[cfg(feature = "sim")]
+mod tests;

@@ -1,0 +1,131 @@
+//! Shapes: those of `fp64`, with tiles that hold both kinds of points.
+
+use std::fmt;
+
+use crate::engine::fp64_gpu::shape as fp64;
+use crate::engine::gpu::{self, Line, Shape as _};
+use crate::engine::hybrid::Hybrid;
+use crate::engine::{EngineFamily, known};
+
+/// The size of both points in bytes: a complex number of 16 bytes, and an exact point of 8.
+const POINT: u32 = 24;
+
+/// The division of a transform among the threads of the kernels. A transform of N words has n = N/2
+/// = rows·columns points of either kind, which are divided in the same way. The number of rows and
+/// the last radix of a row are powers of 2 (`kernels/hybrid/exact_rows.cuh`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(in crate::engine) struct Shape(pub(super) fp64::Shape);
+
+impl Shape {
+    pub(super) fn is_sound(&self) -> bool {
+        let Self(of) = self;
+        let powers = [of.column.q, of.column.a, of.column.b, of.row.b];
+        powers.iter().all(|radix| radix.is_power_of_two())
+            && [of.row.q, of.row.a].iter().all(|&radix| has_roots(radix))
+            && of.column.a > 1
+            && of.row.a > 1
+            && of.is_sound()
+            && fits_registers(of, self.resident_column_blocks(), self.resident_row_blocks())
+    }
+}
+
+/// Returns whether the choice of registers is useful for the numbers of blocks that run on a
+/// multiprocessor at a time: a choice of 96 registers must allow more blocks than 128 registers.
+fn fits_registers(of: &fp64::Shape, column_blocks: u32, row_blocks: u32) -> bool {
+    let wide = Shape(of.with_registers(128));
+    (of.registers[0] == 128 || column_blocks > wide.resident_column_blocks())
+        && (of.registers[1] == 128 || row_blocks > wide.resident_row_blocks())
+}
+
+/// Returns whether the exact transform has a step of this radix: 2^a·3^b·7^c.
+fn has_roots(radix: u32) -> bool {
+    let mut rest = radix;
+    for p in [2, 3, 7] {
+        while rest.is_multiple_of(p) {
+            rest /= p;
+        }
+    }
+    rest == 1
+}
+
+impl gpu::Shape for Shape {
+    fn column(&self) -> Line {
+        self.0.column
+    }
+
+    fn row(&self) -> Line {
+        self.0.row
+    }
+
+    fn width(&self) -> u32 {
+        self.0.width
+    }
+
+    fn chunk(&self) -> u32 {
+        self.0.chunk
+    }
+
+    /// Returns the number of blocks of the kernels of rows. The last block has the exact row
+    /// rows/2 only.
+    fn row_blocks(&self) -> u32 {
+        self.0.row_blocks() + 1
+    }
+
+    fn column_threads(&self) -> u32 {
+        self.0.column_threads()
+    }
+
+    fn row_threads(&self) -> u32 {
+        self.0.row_threads()
+    }
+
+    fn column_shared_bytes(&self) -> u32 {
+        let Self(of) = self;
+        of.column_shared_bytes() + 8 * exact_points(of.column, of.width, of.width)
+    }
+
+    fn row_shared_bytes(&self) -> u32 {
+        let Self(of) = self;
+        of.row_shared_bytes() + 8 * exact_points(of.row, 2 * of.pairs, 1)
+    }
+
+    fn resident_column_blocks(&self) -> u32 {
+        self.0.resident_columns(self.column_shared_bytes())
+    }
+
+    fn resident_row_blocks(&self) -> u32 {
+        self.0.resident_rows(self.row_shared_bytes())
+    }
+
+    fn known(n: usize, shared_memory: u32) -> impl Iterator<Item = Self> {
+        known::variants(Hybrid.name(), n)
+            .filter_map(|name| name.parse().ok().map(Self))
+            .filter(move |shape| 2 * shape.points() == n)
+            .filter(move |shape| shape.is_sound() && shape.fits(shared_memory))
+    }
+
+    fn fitting(n: usize, shared_memory: u32) -> impl Iterator<Item = Self> {
+        let near_cache = (24 << 20..64 << 20).contains(&(n / 2 * POINT as usize));
+        fp64::Shape::candidates(n, near_cache)
+            .map(Self)
+            .filter(move |shape| shape.is_sound() && shape.fits(shared_memory))
+    }
+
+    fn cost(&self) -> f64 {
+        self.0.cost()
+    }
+}
+
+/// Returns the size of a tile of exact points in shared memory, in points. The size includes the
+/// padding of `Slots` in `line.cuh`; `side` is its parameter SIDE, and PHASE is 16.
+fn exact_points(line: Line, lines: u32, side: u32) -> u32 {
+    let padded = |n: u32| n + (side % 16 + 16 - n % 16) % 16;
+    padded(padded(lines * line.q) * line.a) * line.b
+}
+
+/// Formats the shape as that of `fp64`.
+impl fmt::Display for Shape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}

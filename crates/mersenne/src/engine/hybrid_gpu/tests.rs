@@ -1,0 +1,74 @@
+//! Squares and products on the simulator against exact integers on the CPU.
+
+use rand::{RngExt, SeedableRng};
+use warpint_device::Device;
+
+use super::{HybridOn, Shape};
+use crate::engine::goldilocks::Goldilocks;
+use crate::engine::gpu::{Machine, Products, Shape as _};
+use crate::engine::hybrid::Hybrid;
+use crate::engine::{BuildOptions, Engine, EngineFamily, Step};
+use crate::layout::WordLayout;
+use crate::{Residue, Shift};
+
+/// Computes squares, a product, and squares minus 2 of a shifted residue, in a shape and by exact
+/// integers, and compares the results.
+fn computes_rightly(device: &Device, shape: Shape, p: u32) {
+    let length = 2 * shape.points();
+    let layout = WordLayout::new(p, length);
+    let products = Products::<Hybrid>::new(device, layout, shape).unwrap();
+    let mut engine = Machine::new(device, layout, 3, products).unwrap();
+    let holds = |n: &usize| Goldilocks.margin(p, *n).is_ok_and(|margin| margin.bits >= 0.0);
+    let exact = Goldilocks.lengths(1, 2 * length).into_iter().find(holds).unwrap();
+    let mut oracle = Goldilocks.build(p, exact, BuildOptions::new(3, 1)).unwrap();
+    let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(u64::from(p));
+    let mut random = || {
+        let limbs: Vec<u64> = (0..p.div_ceil(64)).map(|_| rng.random()).collect();
+        Residue::from_limbs(p, &limbs)
+    };
+    let [x, y, z] = [random(), random(), random()];
+    let shift = Shift::new(p / 3, p);
+    for engine in [&mut engine as &mut dyn Engine, oracle.as_mut()] {
+        engine.write(0, &x, Shift::ZERO).unwrap();
+        engine.write(1, &y, Shift::ZERO).unwrap();
+        engine.write(2, &z, shift).unwrap();
+        engine.square(0, 3, Step::Square, Shift::ZERO).unwrap();
+        engine.mul(1, 0, 1).unwrap();
+        engine.square(2, 2, Step::SquareMinusTwo, shift).unwrap();
+        engine.square(0, 2, Step::SquareTimes(3), Shift::ZERO).unwrap();
+    }
+    let shifts = [Shift::ZERO, Shift::ZERO, shift.after_squarings(2, p)];
+    for (reg, shift) in shifts.into_iter().enumerate() {
+        let [found, expected] =
+            [&mut engine as &mut dyn Engine, oracle.as_mut()].map(|e| e.read(reg, shift));
+        assert_eq!(found, expected, "{shape}, M{p}, register {reg}");
+    }
+    let measured = engine.health().round_off.unwrap();
+    assert!(measured.max < 1.0 / 64.0, "{measured:?}");
+}
+
+#[test]
+fn shapes_compute_rightly() {
+    let device = Device::simulator().unwrap();
+    for (name, bits) in [
+        ("16x16 2.2.4/2.4.2 8/8 1 128.128", 28.3),
+        ("32x24 4.4.2/3.4.2 4/4 2 128.128", 27.7),
+        ("16x56 2.4.2/7.4.2 4/4 1 128.128", 20.0),
+        ("32x168 2.4.4/6.7.4 2/4 1 128.128", 25.1),
+        ("16x144 2.4.2/4.9.4 4/4 1 128.128", 28.5),
+    ] {
+        let shape = Shape(name.parse().ok().unwrap());
+        assert!(shape.is_sound(), "{name}");
+        let p = (bits * 2.0 * shape.points() as f64) as u32 | 1;
+        computes_rightly(&device, shape, p);
+    }
+}
+
+#[test]
+fn lengths_have_shapes() {
+    let family = HybridOn::new(Device::simulator().unwrap());
+    let lengths = family.lengths(1, 1 << 24);
+    for n in [1 << 18, 3 << 19, 3 << 20, 21 << 18, 3 << 22, 1 << 12] {
+        assert!(lengths.contains(&n), "{n} {lengths:?}");
+    }
+}

@@ -1,0 +1,130 @@
+//! The layout of words on a device, and what the kernels of columns measure.
+
+use warpint_device::{Arg, Buffer, Device};
+
+use super::tables::{Tables, Words};
+use super::{LARGEST_MULTIPLIER, Shape, error_of};
+use crate::engine::fp64::engine::Statistics;
+use crate::engine::fp64_gpu::tables::Point;
+use crate::engine::gpu::{self, LineTables};
+use crate::engine::hybrid::Hybrid;
+use crate::engine::{EngineError, Health, Step};
+use crate::layout::WordLayout;
+
+/// The number of launches of columns for which the kernels store their measurements separately.
+/// This number is the constant MEASURED in `columns.cu`.
+const MEASURED: usize = 16_384;
+
+/// The weights and lengths of words on a device, and the measurements of the products computed
+/// with them.
+pub(in crate::engine) struct HybridWords {
+    layout: WordLayout,
+    shape: Shape,
+    words: Words,
+    row_weights: Buffer<Point>,
+    column_weights: Buffer<Point>,
+    fractions: Buffer<u32>,
+    /// For every launch of columns since the last evaluation, the norm of the digits; then, for
+    /// every such launch, the largest distance from an integer as the upper half of a double; then
+    /// the norms of launches of `digits_to_spectrum`. Norms are in units of 4^⌊p/N⌋/2^20. An entry
+    /// is 0 if its launch has not measured.
+    measured: Buffer<u64>,
+    /// The number of launches of `digits_to_spectrum` since the last evaluation.
+    transformed: u32,
+    statistics: Statistics,
+}
+
+impl HybridWords {
+    fn word_args(&mut self) -> Vec<Arg> {
+        let Words { ratio, inverse_ratio, bits, long_below, exponent } = self.words;
+        vec![
+            Arg::from(&self.row_weights),
+            Arg::from(&self.column_weights),
+            Arg::from(&self.fractions),
+            Arg::F64(ratio),
+            Arg::F64(inverse_ratio),
+            Arg::U32(bits),
+            Arg::U32(long_below),
+            Arg::U32(exponent),
+            Arg::from(&mut self.measured),
+        ]
+    }
+}
+
+impl gpu::Words<Hybrid> for HybridWords {
+    const GRAPH_SQUARINGS: u64 = 32;
+    // Whole graphs, and the launch that leaves the spectrum.
+    const MOST_UNSYNCED: u64 = MEASURED as u64 - Self::GRAPH_SQUARINGS + 1;
+    const WATCHED: u64 = 100;
+    const ADDEND: usize = 5;
+
+    fn new(
+        device: &Device,
+        layout: WordLayout,
+        shape: &Shape,
+    ) -> Result<(Self, LineTables<u64>), EngineError> {
+        let tables = Tables::new(&layout, shape);
+        let words = Self {
+            words: Words::new(&layout),
+            row_weights: device.upload(&tables.row_weights)?,
+            column_weights: device.upload(&tables.column_weights)?,
+            fractions: device.upload(&tables.fractions)?,
+            measured: device.upload(&[0; 4 * MEASURED])?,
+            transformed: 0,
+            statistics: Statistics::default(),
+            shape: *shape,
+            layout,
+        };
+        Ok((words, tables.lines))
+    }
+
+    fn takes_multiplier(&self, m: u32) -> bool {
+        (1..=LARGEST_MULTIPLIER).contains(&m)
+    }
+
+    fn digit_args(&mut self) -> Vec<Arg> {
+        // Between two evaluations, a product begins with at most two such launches.
+        let slot = self.transformed % (2 * MEASURED as u32);
+        self.transformed += 1;
+        let mut args = self.word_args();
+        args.push(Arg::U32(slot));
+        args
+    }
+
+    fn carry_args(&mut self, scratch: [Arg; 3], step: Step) -> Vec<Arg> {
+        let multiplier = if let Step::SquareTimes(m) = step { m } else { 1 };
+        let mut args = self.word_args();
+        args.extend(scratch);
+        args.push(Arg::U32(multiplier));
+        args
+    }
+
+    fn sync(&mut self, _: &Device) -> Result<(), EngineError> {
+        let measured = self.measured.download()?;
+        self.measured.clear()?;
+        self.transformed = 0;
+        let (norms, rest) = measured.split_at(MEASURED);
+        let (distances, more) = rest.split_at(MEASURED);
+        let unit = 4f64.powi(self.words.bits as i32) / f64::from(1 << 20);
+        let norm = norms.iter().chain(more).copied().max().unwrap_or(0) as f64 * unit;
+        let bound = error_of(norm, &self.shape);
+        let mut worst = bound;
+        for &distance in distances.iter().filter(|distance| **distance != 0) {
+            let distance = f64::from_bits(distance << 32).min(0.5);
+            self.statistics.note(distance);
+            // The transforms contradict each other: a fault of the device.
+            if distance > bound {
+                worst = 0.5;
+            }
+        }
+        if worst < 0.5 {
+            return Ok(());
+        }
+        let length = self.layout.len();
+        Err(EngineError::RoundOff { measured: worst.min(0.5), limit: 0.5, length })
+    }
+
+    fn health(&self) -> Health {
+        self.statistics.health()
+    }
+}
