@@ -21,6 +21,7 @@ macro_rules! for_every_family {
             word: $crate::engine::word::Word;
             fp64: $crate::engine::fp64::Fp64;
             goldilocks: $crate::engine::goldilocks::Goldilocks;
+            hybrid: $crate::engine::hybrid::Hybrid;
         }
     };
     (device => $($then:tt)+) => {
