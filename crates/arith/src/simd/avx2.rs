@@ -7,7 +7,7 @@
 
 use std::arch::x86_64::*;
 
-use super::{Cpu, F64s, Kernel, Level};
+use super::{Cpu, F64s, Kernel, Level, U64s};
 
 const LANES: usize = 4;
 
@@ -33,6 +33,7 @@ impl F64s for Avx2F64s {
     const LEVEL: Level = Level::Avx2;
     type Instructions = Avx2;
     type Mask = __m256d;
+    type Integers = Avx2U64s;
 
     fn instructions() -> Option<Avx2> {
         (Cpu::get().level >= Level::Avx2).then_some(Avx2(()))
@@ -133,6 +134,16 @@ impl F64s for Avx2F64s {
     }
 
     #[inline(always)]
+    fn to_bits(self) -> Avx2U64s {
+        Avx2U64s(avx2!(_mm256_castpd_si256(self.0)))
+    }
+
+    #[inline(always)]
+    fn from_bits(bits: Avx2U64s) -> Self {
+        Self(avx2!(_mm256_castsi256_pd(bits.0)))
+    }
+
+    #[inline(always)]
     fn reverse(self) -> Self {
         Self(avx2!(_mm256_permute4x64_pd::<0b00_01_10_11>(self.0)))
     }
@@ -169,5 +180,62 @@ impl F64s for Avx2F64s {
         square[1].0 = avx2!(_mm256_permute2f128_pd::<0x20>(ab1, cd1));
         square[2].0 = avx2!(_mm256_permute2f128_pd::<0x31>(ab0, cd0));
         square[3].0 = avx2!(_mm256_permute2f128_pd::<0x31>(ab1, cd1));
+    }
+}
+
+/// Four integers of 64 bits in a register of 256 bits.
+#[derive(Debug, Clone, Copy)]
+#[repr(transparent)]
+pub struct Avx2U64s(__m256i);
+
+impl U64s for Avx2U64s {
+    #[inline(always)]
+    fn add(self, b: Self) -> Self {
+        Self(avx2!(_mm256_add_epi64(self.0, b.0)))
+    }
+
+    #[inline(always)]
+    fn sub(self, b: Self) -> Self {
+        Self(avx2!(_mm256_sub_epi64(self.0, b.0)))
+    }
+
+    #[inline(always)]
+    fn mul_low(self, b: Self) -> Self {
+        Self(avx2!(_mm256_mul_epu32(self.0, b.0)))
+    }
+
+    #[inline(always)]
+    fn and(self, b: Self) -> Self {
+        Self(avx2!(_mm256_and_si256(self.0, b.0)))
+    }
+
+    #[inline(always)]
+    fn or(self, b: Self) -> Self {
+        Self(avx2!(_mm256_or_si256(self.0, b.0)))
+    }
+
+    #[inline(always)]
+    fn xor(self, b: Self) -> Self {
+        Self(avx2!(_mm256_xor_si256(self.0, b.0)))
+    }
+
+    #[inline(always)]
+    fn shift_left<const K: u32>(self) -> Self {
+        Self(avx2!(_mm256_sll_epi64(self.0, _mm_cvtsi32_si128(K as i32))))
+    }
+
+    #[inline(always)]
+    fn shift_right<const K: u32>(self) -> Self {
+        Self(avx2!(_mm256_srl_epi64(self.0, _mm_cvtsi32_si128(K as i32))))
+    }
+
+    #[inline(always)]
+    fn shift_left_each(self, counts: Self) -> Self {
+        Self(avx2!(_mm256_sllv_epi64(self.0, counts.0)))
+    }
+
+    #[inline(always)]
+    fn shift_right_each(self, counts: Self) -> Self {
+        Self(avx2!(_mm256_srlv_epi64(self.0, counts.0)))
     }
 }

@@ -7,7 +7,7 @@
 
 use std::arch::x86_64::*;
 
-use super::{Cpu, F64s, Kernel, Level};
+use super::{Cpu, F64s, Kernel, Level, U64s};
 
 const LANES: usize = 8;
 
@@ -33,6 +33,7 @@ impl F64s for Avx512F64s {
     const LEVEL: Level = Level::Avx512;
     type Instructions = Avx512;
     type Mask = __mmask8;
+    type Integers = Avx512U64s;
 
     fn instructions() -> Option<Avx512> {
         (Cpu::get().level >= Level::Avx512).then_some(Avx512(()))
@@ -133,6 +134,16 @@ impl F64s for Avx512F64s {
     }
 
     #[inline(always)]
+    fn to_bits(self) -> Avx512U64s {
+        Avx512U64s(avx512!(_mm512_castpd_si512(self.0)))
+    }
+
+    #[inline(always)]
+    fn from_bits(bits: Avx512U64s) -> Self {
+        Self(avx512!(_mm512_castsi512_pd(bits.0)))
+    }
+
+    #[inline(always)]
     fn reverse(self) -> Self {
         let order = avx512!(_mm512_setr_epi64(7, 6, 5, 4, 3, 2, 1, 0));
         Self(avx512!(_mm512_permutexvar_pd(order, self.0)))
@@ -180,5 +191,62 @@ impl F64s for Avx512F64s {
             square[i].0 = avx512!(_mm512_shuffle_f64x2::<0b01_00_01_00>(a, b));
             square[i + 4].0 = avx512!(_mm512_shuffle_f64x2::<0b11_10_11_10>(a, b));
         }
+    }
+}
+
+/// Eight integers of 64 bits in a register of 512 bits.
+#[derive(Debug, Clone, Copy)]
+#[repr(transparent)]
+pub struct Avx512U64s(__m512i);
+
+impl U64s for Avx512U64s {
+    #[inline(always)]
+    fn add(self, b: Self) -> Self {
+        Self(avx512!(_mm512_add_epi64(self.0, b.0)))
+    }
+
+    #[inline(always)]
+    fn sub(self, b: Self) -> Self {
+        Self(avx512!(_mm512_sub_epi64(self.0, b.0)))
+    }
+
+    #[inline(always)]
+    fn mul_low(self, b: Self) -> Self {
+        Self(avx512!(_mm512_mul_epu32(self.0, b.0)))
+    }
+
+    #[inline(always)]
+    fn and(self, b: Self) -> Self {
+        Self(avx512!(_mm512_and_si512(self.0, b.0)))
+    }
+
+    #[inline(always)]
+    fn or(self, b: Self) -> Self {
+        Self(avx512!(_mm512_or_si512(self.0, b.0)))
+    }
+
+    #[inline(always)]
+    fn xor(self, b: Self) -> Self {
+        Self(avx512!(_mm512_xor_si512(self.0, b.0)))
+    }
+
+    #[inline(always)]
+    fn shift_left<const K: u32>(self) -> Self {
+        Self(avx512!(_mm512_sll_epi64(self.0, _mm_cvtsi32_si128(K as i32))))
+    }
+
+    #[inline(always)]
+    fn shift_right<const K: u32>(self) -> Self {
+        Self(avx512!(_mm512_srl_epi64(self.0, _mm_cvtsi32_si128(K as i32))))
+    }
+
+    #[inline(always)]
+    fn shift_left_each(self, counts: Self) -> Self {
+        Self(avx512!(_mm512_sllv_epi64(self.0, counts.0)))
+    }
+
+    #[inline(always)]
+    fn shift_right_each(self, counts: Self) -> Self {
+        Self(avx512!(_mm512_srlv_epi64(self.0, counts.0)))
     }
 }

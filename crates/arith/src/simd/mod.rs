@@ -6,6 +6,7 @@
 //! | [`Level`] | an instruction set for vectors |
 //! | [`Cpu`] | which instruction sets this processor has |
 //! | [`F64s`] | a vector of numbers of type `f64` |
+//! | [`U64s`] | a vector of 64-bit integers |
 //! | [`Kernel`], [`run`] | a computation with vectors, compiled for each instruction set; runs it |
 //! | [`prefetch`] | a hint to load a cache line |
 //! | [`copy_lines_past_caches`], [`finish_copies`] | copies of results that exceed the caches |
@@ -18,6 +19,7 @@ mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
 mod cpu;
+mod integers;
 mod portable;
 mod stream;
 #[cfg(test)]
@@ -29,6 +31,7 @@ pub use avx2::Avx2F64s;
 #[cfg(target_arch = "x86_64")]
 pub use avx512::Avx512F64s;
 pub use cpu::{Cpu, Level};
+pub use integers::U64s;
 pub use portable::PortableF64s;
 pub use stream::{copy_lines_past_caches, finish_copies};
 pub use vector::{F64s, Kernel, prefetch, run};

@@ -1,6 +1,6 @@
 //! Vectors of `f64` on any processor.
 
-use super::{F64s, Kernel, Level};
+use super::{F64s, Kernel, Level, U64s};
 
 const LANES: usize = 4;
 
@@ -21,6 +21,7 @@ impl F64s for PortableF64s {
     const LEVEL: Level = Level::Portable;
     type Instructions = ();
     type Mask = [bool; LANES];
+    type Integers = PortableU64s;
 
     #[inline(always)]
     fn instructions() -> Option<()> {
@@ -120,6 +121,16 @@ impl F64s for PortableF64s {
     }
 
     #[inline(always)]
+    fn to_bits(self) -> PortableU64s {
+        PortableU64s(self.0.map(f64::to_bits))
+    }
+
+    #[inline(always)]
+    fn from_bits(bits: PortableU64s) -> Self {
+        Self(bits.0.map(f64::from_bits))
+    }
+
+    #[inline(always)]
     fn reverse(self) -> Self {
         let [a, b, c, d] = self.0;
         Self([d, c, b, a])
@@ -145,5 +156,69 @@ impl F64s for PortableF64s {
                 (square[i].0[j], square[j].0[i]) = (square[j].0[i], square[i].0[j]);
             }
         }
+    }
+}
+
+/// Four integers of 64 bits. The compiler chooses the instructions.
+#[derive(Debug, Clone, Copy)]
+#[repr(align(32))]
+pub struct PortableU64s([u64; LANES]);
+
+impl PortableU64s {
+    #[inline(always)]
+    fn with(self, b: Self, f: impl Fn(u64, u64) -> u64) -> Self {
+        Self(std::array::from_fn(|i| f(self.0[i], b.0[i])))
+    }
+}
+
+impl U64s for PortableU64s {
+    #[inline(always)]
+    fn add(self, b: Self) -> Self {
+        self.with(b, u64::wrapping_add)
+    }
+
+    #[inline(always)]
+    fn sub(self, b: Self) -> Self {
+        self.with(b, u64::wrapping_sub)
+    }
+
+    #[inline(always)]
+    fn mul_low(self, b: Self) -> Self {
+        self.with(b, |a, b| (a & 0xffff_ffff) * (b & 0xffff_ffff))
+    }
+
+    #[inline(always)]
+    fn and(self, b: Self) -> Self {
+        self.with(b, |a, b| a & b)
+    }
+
+    #[inline(always)]
+    fn or(self, b: Self) -> Self {
+        self.with(b, |a, b| a | b)
+    }
+
+    #[inline(always)]
+    fn xor(self, b: Self) -> Self {
+        self.with(b, |a, b| a ^ b)
+    }
+
+    #[inline(always)]
+    fn shift_left<const K: u32>(self) -> Self {
+        Self(self.0.map(|a| a << K))
+    }
+
+    #[inline(always)]
+    fn shift_right<const K: u32>(self) -> Self {
+        Self(self.0.map(|a| a >> K))
+    }
+
+    #[inline(always)]
+    fn shift_left_each(self, counts: Self) -> Self {
+        self.with(counts, |a, k| a << (k & 63))
+    }
+
+    #[inline(always)]
+    fn shift_right_each(self, counts: Self) -> Self {
+        self.with(counts, |a, k| a >> (k & 63))
     }
 }

@@ -28,6 +28,51 @@ fn same(what: &str, got: &[f64], want: impl IntoIterator<Item = f64>) {
     }
 }
 
+/// Compares the operations on integers with those on single integers.
+struct OperationsOnIntegers;
+
+impl Kernel for OperationsOnIntegers {
+    type Output = Level;
+
+    #[inline(always)]
+    fn run<V: F64s>(self, i: V::Instructions) -> Level {
+        let l = V::LANES;
+        let corners = [0, 1, u64::MAX, 1 << 63, (1 << 31) - 1, u64::from(u32::MAX), 1 << 32];
+        let numbers: Vec<u64> = (0..64 * l as u64)
+            .map(|k| {
+                corners
+                    .get(k as usize % 11)
+                    .copied()
+                    .unwrap_or(k.wrapping_mul(0x9e37_79b9_7f4a_7c15))
+            })
+            .collect();
+        for pair in numbers.windows(l + 3) {
+            let (x, y) = (&pair[..l], &pair[3..]);
+            // SAFETY: x and y have l entries of the size and alignment of `f64`.
+            let [a, b] = [x, y].map(|x| unsafe { V::load(i, x.as_ptr().cast()) }.to_bits());
+            let check = |what: &str, v: V::Integers, f: fn(u64, u64) -> u64| {
+                let mut out = vec![0u64; l];
+                // SAFETY: `out` has l entries of the size and alignment of `f64`.
+                unsafe { V::from_bits(v).store(out.as_mut_ptr().cast()) };
+                let want: Vec<u64> = x.iter().zip(y).map(|(&x, &y)| f(x, y)).collect();
+                assert_eq!(out, want, "{what}");
+            };
+            check("add", a.add(b), u64::wrapping_add);
+            check("sub", a.sub(b), u64::wrapping_sub);
+            check("mul_low", a.mul_low(b), |x, y| u64::from(x as u32) * u64::from(y as u32));
+            check("and", a.and(b), |x, y| x & y);
+            check("or", a.or(b), |x, y| x | y);
+            check("xor", a.xor(b), |x, y| x ^ y);
+            check("shift_left", a.shift_left::<31>(), |x, _| x << 31);
+            check("shift_right", a.shift_right::<62>(), |x, _| x >> 62);
+            let counts = b.and(V::splat_bits(i, 63));
+            check("shift_left_each", a.shift_left_each(counts), |x, y| x << (y & 63));
+            check("shift_right_each", a.shift_right_each(counts), |x, y| x >> (y & 63));
+        }
+        V::LEVEL
+    }
+}
+
 struct Operations;
 
 impl Kernel for Operations {
@@ -89,13 +134,16 @@ impl Kernel for Operations {
 #[test]
 fn operations_are_those_on_single_numbers() {
     assert_eq!(PortableF64s::enter((), Operations), Level::Portable);
+    assert_eq!(PortableF64s::enter((), OperationsOnIntegers), Level::Portable);
     #[cfg(target_arch = "x86_64")]
     {
         if let Some(instructions) = Avx2F64s::instructions() {
             assert_eq!(Avx2F64s::enter(instructions, Operations), Level::Avx2);
+            assert_eq!(Avx2F64s::enter(instructions, OperationsOnIntegers), Level::Avx2);
         }
         if let Some(instructions) = Avx512F64s::instructions() {
             assert_eq!(Avx512F64s::enter(instructions, Operations), Level::Avx512);
+            assert_eq!(Avx512F64s::enter(instructions, OperationsOnIntegers), Level::Avx512);
         }
     }
     assert_eq!(run(Operations), Cpu::get().level);

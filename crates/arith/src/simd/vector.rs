@@ -1,6 +1,6 @@
 //! The interface of vectors of `f64`.
 
-use super::{Level, PortableF64s};
+use super::{Level, PortableF64s, U64s};
 
 /// A vector of L = [`F64s::LANES`] numbers of type `f64`. Arithmetic operations act on each lane
 /// separately, and round as the operation on a single `f64` does.
@@ -19,6 +19,8 @@ pub trait F64s: Copy + Send + Sync + 'static {
     type Instructions: Copy + Send + Sync;
     /// One truth value for each lane.
     type Mask: Copy;
+    /// A vector of L integers of 64 bits, in the same registers.
+    type Integers: U64s;
 
     /// Returns the proof that this processor has the instructions. Returns `None` if it lacks them,
     /// or if `WARPINT_CPU` forbids their use.
@@ -72,6 +74,17 @@ pub trait F64s: Copy + Send + Sync + 'static {
     fn at_least(self, b: Self) -> Self::Mask;
     /// Returns the lanes of `yes` where `mask` is true, and those of `no` elsewhere.
     fn select(mask: Self::Mask, yes: Self, no: Self) -> Self;
+
+    /// Returns the bit patterns of the lanes.
+    fn to_bits(self) -> Self::Integers;
+    /// Returns the numbers with the bit patterns `bits`.
+    fn from_bits(bits: Self::Integers) -> Self;
+
+    /// Returns the integer x in every lane.
+    #[inline(always)]
+    fn splat_bits(instructions: Self::Instructions, x: u64) -> Self::Integers {
+        Self::splat(instructions, f64::from_bits(x)).to_bits()
+    }
 
     /// Returns the lanes in reverse order.
     fn reverse(self) -> Self;

@@ -12,6 +12,7 @@
 //! interface does not depend on words, moduli or transforms.
 
 mod cut;
+mod exact;
 pub mod fp64;
 pub mod fp64_gpu;
 pub mod goldilocks;

@@ -31,7 +31,7 @@ pub(super) mod margin;
 pub mod measured;
 #[cfg(test)]
 mod tests;
-mod transform;
+pub(super) mod transform;
 mod variants;
 mod weights;
 

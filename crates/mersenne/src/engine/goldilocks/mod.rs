@@ -6,16 +6,13 @@
 //! | `margin` | the longest words for which products are exact: the bound and its proof |
 //! | `lanes`, `avx2` | conversion between digits and field elements, one or four words at a time |
 //! | `transform` | one product: weights, transforms of columns and rows, carries |
-//! | `carry` | carries through the digits of a register |
-//! | `machine` | the register machine |
 //!
-//! The transforms of columns and rows are those of [`warpint_transform::cpu::goldilocks`].
+//! The transforms of columns and rows are those of [`warpint_transform::cpu::goldilocks`]. The
+//! register machine is that of the module `exact`.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
-mod carry;
 mod lanes;
-mod machine;
 mod margin;
 mod transform;
 
@@ -24,10 +21,10 @@ mod tests;
 
 use std::ops::RangeInclusive;
 
+use super::exact::Machine;
 use super::{BuildOptions, Engine, EngineError, EngineFamily, Margin};
 use crate::layout::WordLayout;
 use lanes::WordLanes;
-use machine::Machine;
 use transform::Transform;
 use warpint_arith::goldilocks::nth_root_of_two;
 use warpint_transform::cpu::goldilocks::Shape;
@@ -125,5 +122,6 @@ impl EngineFamily for Goldilocks {
 /// not support these vectors, or if the transform length is too short for them.
 fn with_lanes<V: WordLanes>(layout: WordLayout, options: BuildOptions) -> Option<Box<dyn Engine>> {
     let shape = Shape::new(layout.len(), V::WIDTH)?;
-    Some(Box::new(Machine::new(Transform::<V>::new(layout, shape)?, options)))
+    let transform = Transform::<V>::new(layout, shape)?;
+    Some(Box::new(Machine::new(Goldilocks.name(), transform, options)))
 }

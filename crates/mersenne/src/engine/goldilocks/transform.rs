@@ -16,8 +16,8 @@
 //! rows (transforms, squares, inverse transforms), and along columns (inverse transforms → weights
 //! → carries → digits).
 
-use super::carry;
 use super::lanes::{WordLanes, Words};
+use crate::engine::exact::{Digits, Products, carry};
 use crate::layout::WordLayout;
 use warpint_arith::goldilocks as field;
 use warpint_transform::cpu::goldilocks::{ColumnPass, Fft, Kernel, Pool, Shape, Shared};
@@ -122,44 +122,6 @@ impl<V: WordLanes> Transform<V> {
         })
     }
 
-    pub(super) fn layout(&self) -> &WordLayout {
-        &self.layout
-    }
-
-    /// Allocates memory for one spectrum, filled with zeros.
-    pub(super) fn spectrum(&self) -> Vec<V> {
-        vec![V::splat(self.instructions, 0); self.shape.rows / V::WIDTH * self.shape.pitch()]
-    }
-
-    /// Replaces `digits` by the balanced digits of the square of the residue that they represent.
-    /// `work` is memory for one spectrum.
-    pub(super) fn square(&self, pool: &Pool, digits: &mut [i32], work: &mut [V]) {
-        self.columns(pool, digits, work);
-        pool.each_chunk(work, self.shape.pitch(), |_, group| {
-            V::enter(SquareRows { transform: self, group });
-        });
-        self.inverse_columns(pool, work, digits);
-    }
-
-    /// Sets `registers[dst]` to the balanced digits of the product of `registers[a]` and
-    /// `registers[b]`. `work` and `other` are memory for one spectrum each.
-    pub(super) fn multiply(
-        &self,
-        pool: &Pool,
-        registers: &mut [Vec<i32>],
-        [dst, a, b]: [usize; 3],
-        [work, other]: [&mut [V]; 2],
-    ) {
-        self.columns(pool, &registers[a], work);
-        self.columns(pool, &registers[b], other);
-        let other = &*other;
-        pool.each_chunk(work, self.shape.pitch(), |g, group| {
-            let other = &other[g * self.shape.pitch()..(g + 1) * self.shape.pitch()];
-            V::enter(MultiplyRows { transform: self, group, other });
-        });
-        self.inverse_columns(pool, work, &mut registers[dst]);
-    }
-
     /// Weights the digits, transforms each column, multiplies the spectra by the factors of
     /// `forward`, and writes the products to `work`.
     fn columns(&self, pool: &Pool, digits: &[i32], work: &mut [V]) {
@@ -189,6 +151,43 @@ impl<V: WordLanes> Transform<V> {
                 carry::add_at(&self.layout, digits, j, carry);
             }
         }
+    }
+}
+
+impl<V: WordLanes> Products for Transform<V> {
+    type Spectrum = Vec<V>;
+
+    fn layout(&self) -> &WordLayout {
+        &self.layout
+    }
+
+    fn spectrum(&self) -> Vec<V> {
+        vec![V::splat(self.instructions, 0); self.shape.rows / V::WIDTH * self.shape.pitch()]
+    }
+
+    fn square(&self, pool: &Pool, digits: &mut [i32], work: &mut Vec<V>) {
+        self.columns(pool, digits, work);
+        pool.each_chunk(work, self.shape.pitch(), |_, group| {
+            V::enter(SquareRows { transform: self, group });
+        });
+        self.inverse_columns(pool, work, digits);
+    }
+
+    fn multiply(
+        &self,
+        pool: &Pool,
+        registers: &mut [Digits],
+        [dst, a, b]: [usize; 3],
+        [work, other]: [&mut Vec<V>; 2],
+    ) {
+        self.columns(pool, &registers[a], work);
+        self.columns(pool, &registers[b], other);
+        let other = &*other;
+        pool.each_chunk(work, self.shape.pitch(), |g, group| {
+            let other = &other[g * self.shape.pitch()..(g + 1) * self.shape.pitch()];
+            V::enter(MultiplyRows { transform: self, group, other });
+        });
+        self.inverse_columns(pool, work, &mut registers[dst]);
     }
 }
 

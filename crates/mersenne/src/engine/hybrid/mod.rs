@@ -10,11 +10,24 @@
 //! |---|---|
 //! | `margin` | the longest words for which products are exact: the bound and its proof |
 
+mod arithmetic;
+mod columns;
+mod levels;
 mod margin;
+mod memory;
+mod rows;
+mod shape;
+mod transform;
+mod words;
 
 use std::ops::RangeInclusive;
 
+use warpint_arith::simd::Cpu;
+
+use super::exact::Machine;
 use super::{BuildOptions, Engine, EngineError, EngineFamily, Margin};
+use crate::layout::WordLayout;
+use transform::Transform;
 
 /// The engine family `hybrid` on the CPU, for exponents 10,000 ≤ p < 2^31. Transform lengths are N
 /// = 2^a·m words with m = 1, 3, 7, 9 or 21 and a ≥ 6, from 384 to 3·2^25 words. Words have 8 to 30
@@ -93,14 +106,21 @@ impl EngineFamily for Hybrid {
         &self,
         p: u32,
         length: usize,
-        _options: BuildOptions,
+        options: BuildOptions,
     ) -> Result<Box<dyn Engine>, EngineError> {
         self.margin(p, length)?;
-        Err(EngineError::Unusable {
-            engine: self.name(),
-            exponent: p,
-            length,
-            reason: "the engine is not built into this version".into(),
-        })
+        let layout = WordLayout::new(p, length);
+        match Transform::new(layout, Cpu::get().level) {
+            Some(transform) => Ok(Box::new(Machine::new(self.name(), transform, options))),
+            None => Err(EngineError::Unusable {
+                engine: self.name(),
+                exponent: p,
+                length,
+                reason: "the length cannot be divided into rows and columns".into(),
+            }),
+        }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,10 +1,10 @@
 //! Tests that compare the engine with schoolbook products mod M_p.
 
 use super::super::lanes::WordLanes;
-use super::super::machine::Machine;
 use super::super::transform::Transform;
 use super::super::{Goldilocks, margin};
 use super::margin::convolution;
+use crate::engine::exact::{Machine, Products};
 use crate::layout::{WordLayout, carry_out};
 use crate::{BuildOptions, Engine, EngineFamily, Residue, Shift, Step};
 use proptest::prelude::*;
@@ -20,7 +20,10 @@ fn engines(p: u32, n: usize, threads: usize) -> Vec<Box<dyn Engine>> {
     let options = BuildOptions::new(3, threads);
     let layout = WordLayout::new(p, n);
     let one_lane = Transform::<u64>::new(layout, Shape::new(n, 1).unwrap()).unwrap();
-    vec![Goldilocks.build(p, n, options).unwrap(), Box::new(Machine::new(one_lane, options))]
+    vec![
+        Goldilocks.build(p, n, options).unwrap(),
+        Box::new(Machine::new(Goldilocks.name(), one_lane, options)),
+    ]
 }
 
 /// Returns the transform lengths up to `max` words at which the family has a margin of at least 0

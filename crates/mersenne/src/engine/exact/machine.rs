@@ -1,9 +1,7 @@
-//! The engine of the family `goldilocks` on the CPU.
+//! The register machine of the exact engines on the CPU.
 
-use super::super::{BuildOptions, Engine, EngineError, EngineFamily, Health, Step};
-use super::lanes::WordLanes;
-use super::transform::Transform;
-use super::{Goldilocks, carry};
+use super::super::{BuildOptions, Engine, EngineError, Health, Step};
+use super::{Digits, Products, carry};
 use crate::{Residue, Shift};
 use warpint_transform::cpu::goldilocks::Pool;
 
@@ -12,27 +10,29 @@ use warpint_transform::cpu::goldilocks::Pool;
 /// costs more than it saves.
 const PARALLEL_FROM: usize = 1 << 15;
 
-/// An engine of the family `goldilocks` on the CPU: registers of balanced digits, and a transform
-/// that multiplies them.
-pub(super) struct Machine<V: WordLanes> {
-    transform: Transform<V>,
+/// An exact engine on the CPU: registers of balanced digits, and a transform that multiplies them.
+pub(in crate::engine) struct Machine<T: Products> {
+    name: &'static str,
+    transform: T,
     pool: Pool,
-    registers: Vec<Vec<i32>>,
-    work: Vec<V>,
-    /// The memory for the spectrum of a second factor; empty before the first product of two
+    registers: Vec<Digits>,
+    work: T::Spectrum,
+    /// The memory for the spectrum of a second factor; `None` before the first product of two
     /// different registers.
-    work_2: Vec<V>,
+    work_2: Option<T::Spectrum>,
 }
 
-impl<V: WordLanes> Machine<V> {
-    pub(super) fn new(transform: Transform<V>, options: BuildOptions) -> Self {
+impl<T: Products> Machine<T> {
+    /// Creates an engine of the family `name`. The transform length is even.
+    pub(in crate::engine) fn new(name: &'static str, transform: T, options: BuildOptions) -> Self {
         let n = transform.layout().len();
         let threads = if n < PARALLEL_FROM { 1 } else { options.threads };
         Self {
+            name,
             pool: Pool::new(threads),
-            registers: vec![vec![0; n]; options.registers],
+            registers: vec![Digits::new(n); options.registers],
             work: transform.spectrum(),
-            work_2: vec![],
+            work_2: None,
             transform,
         }
     }
@@ -51,9 +51,9 @@ impl<V: WordLanes> Machine<V> {
     }
 }
 
-impl<V: WordLanes> Engine for Machine<V> {
+impl<T: Products> Engine for Machine<T> {
     fn name(&self) -> &'static str {
-        Goldilocks.name()
+        self.name
     }
 
     fn exponent(&self) -> u32 {
@@ -105,14 +105,12 @@ impl<V: WordLanes> Engine for Machine<V> {
             self.transform.square(&self.pool, &mut self.registers[dst], &mut self.work);
             return Ok(());
         }
-        if self.work_2.is_empty() {
-            self.work_2 = self.transform.spectrum();
-        }
+        let work_2 = self.work_2.get_or_insert_with(|| self.transform.spectrum());
         self.transform.multiply(
             &self.pool,
             &mut self.registers,
             [dst, a, b],
-            [&mut self.work, &mut self.work_2],
+            [&mut self.work, work_2],
         );
         Ok(())
     }

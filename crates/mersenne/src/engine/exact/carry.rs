@@ -7,7 +7,7 @@ use crate::layout::{WordLayout, carry_out};
 /// `carry` must be below 2^62 in magnitude. Balanced digits stay balanced, unless a carry is left
 /// after two rounds through all words. Such a carry is added to word j (compare
 /// [`WordLayout::wrap_carry`]).
-pub(super) fn add_at(layout: &WordLayout, digits: &mut [i32], j: usize, carry: i64) {
+pub(in crate::engine) fn add_at(layout: &WordLayout, digits: &mut [i32], j: usize, carry: i64) {
     let (n, mut j, mut carry) = (digits.len(), j, carry);
     for _ in 0..2 * n {
         if carry == 0 {
@@ -25,7 +25,11 @@ pub(super) fn add_at(layout: &WordLayout, digits: &mut [i32], j: usize, carry: i
 
 /// Replaces the N digits d_j by the balanced digits of Σ v_j·2^⌈pj/N⌉, where p is the exponent of
 /// `layout` and v_j = `value`(j, d_j). Every v_j must be below 2^62 in magnitude. Cost: O(N).
-pub(super) fn balance(layout: &WordLayout, digits: &mut [i32], value: impl Fn(usize, i64) -> i64) {
+pub(in crate::engine) fn balance(
+    layout: &WordLayout,
+    digits: &mut [i32],
+    value: impl Fn(usize, i64) -> i64,
+) {
     let n = layout.len() as u64;
     let (p, base) = (u64::from(layout.exponent()), layout.exponent() / layout.len() as u32);
     // The weight exponent decreases by p mod N per word; a word is long if the exponent would fall
