@@ -11,11 +11,13 @@
 
 // The positions of slots. SIDE threads with consecutive u, for each of PHASE/SIDE consecutive a or b,
 // cause no bank conflict. PHASE is the number of points that shared memory delivers at a time: 8
-// points of 16 bytes or 16 points of 8 bytes.
+// points of 16 bytes or 16 points of 8 bytes. If there are fewer than PHASE/SIDE values of b, the
+// next threads have the next a or u.
 template <u32 U, u32 A, u32 B, u32 SIDE, u32 PHASE = 8>
 struct Slots {
-    static constexpr u32 padded(u32 n) { return n + (SIDE % PHASE + PHASE - n % PHASE) % PHASE; }
-    static constexpr u32 STRIDE_A = padded(U), STRIDE_B = padded(STRIDE_A * A);
+    static constexpr u32 padded(u32 n, u32 rest) { return n + (rest % PHASE + PHASE - n % PHASE) % PHASE; }
+    static constexpr u32 SKIP = PHASE == 16 && SIDE * B < PHASE ? PHASE / B : SIDE;
+    static constexpr u32 STRIDE_A = padded(U, SIDE), STRIDE_B = padded(STRIDE_A * A, SKIP);
     static constexpr u32 COUNT = STRIDE_B * B;
     static DEVICE u32 at(u32 u, u32 a, u32 b) { return u + STRIDE_A * a + STRIDE_B * b; }
 };

@@ -15,6 +15,8 @@
 // measured. STEP 0: squares; 1: squares minus 2, at the shift of the number; 2: squares times a small
 // number.
 //
+// Blocks with tickets from ORDER on, of every 2·ORDER, begin with the exact points.
+//
 // Carries and tickets are those of fp64/columns.cu; carries are 64-bit integers. All kernels measure
 // the norm Σ (a_w·d_w)² of the digits that they transform, on which the bound of the error depends.
 #include "exact_columns.cuh"
@@ -161,16 +163,23 @@ DEVICE void add_norm(double norm, const Words& words, u64* sum) {
 
 // From a thread's points to the spectra. The exact points are in the thread's own slots.
 DEVICE void to_spectra(Complex (&x)[Q], Complex* data, const Complex* __restrict__ tables, Complex* tile, Gauss* exact_tile,
-                       u32 columns) {
+                       u32 columns, u32 exact_first) {
     Gauss* exact_data = (Gauss*)(data + POINTS);
     const Gauss* exact_tables = (const Gauss*)(tables + RECORDS + COLUMNS * RECORD);
     transform<Q, FORWARD>(x);
     put(x, own_slots(tile), WIDTH);
-    exact_forward_q(exact_tile);
-    transform_a<FORWARD>(tables, tile, columns);
-    exact_transform_a<FORWARD>(exact_tables, exact_tile);
-    forward_b(data, tables, tile, columns);
-    exact_forward_b(exact_data, exact_tables, exact_tile, columns);
+#pragma unroll 1
+    for (u32 phase = 0; phase < 2; phase++) {
+        if (phase == exact_first) {
+            transform_a<FORWARD>(tables, tile, columns);
+            forward_b(data, tables, tile, columns);
+        } else {
+            exact_forward_q(exact_tile);
+            __syncthreads();
+            exact_transform_a<FORWARD>(exact_tables, exact_tile);
+            exact_forward_b(exact_data, exact_tables, exact_tile, columns);
+        }
+    }
 }
 
 // The constants of a plan's words that the host passes, in the order of its arguments.
@@ -199,7 +208,7 @@ digits_to_spectrum(Complex* data, const i32* __restrict__ digits, const Complex*
     Complex x[Q];
     double norm = weight(x, own_exact_slots(exact_tile), d, weights);
     add_norm(norm, words, measured + 2 * MEASURED + slot);
-    to_spectra(x, data, tables, tile, exact_tile, columns);
+    to_spectra(x, data, tables, tile, exact_tile, columns, 0);
 }
 
 #else
@@ -349,14 +358,23 @@ spectrum_to_digits(Complex* data, i32* __restrict__ digits,
     const u32 turn = (u32)(ticket % (TILES + 1)), tag = (u32)(launch % 4095) + 1;
     const u32 columns_ = turn == TILES ? 0 : turn;
     const u32 column = columns_ * WIDTH + threadIdx.x % WIDTH, m = threadIdx.x / WIDTH;
-    inverse_b(data, tables, tile, columns_);
-    exact_inverse_b((const Gauss*)(data + POINTS), exact_tables, exact_tile, columns_);
-    transform_a<INVERSE>(tables, tile, columns_);
-    exact_transform_a<INVERSE>(exact_tables, exact_tile);
+    // One of two blocks begins with the exact points, so that the two kinds of arithmetic run side by
+    // side on a multiprocessor.
+    const u32 exact_first = ticket / ORDER % 2;
+#pragma unroll 1
+    for (u32 phase = 0; phase < 2; phase++) {
+        if (phase == exact_first) {
+            inverse_b(data, tables, tile, columns_);
+            transform_a<INVERSE>(tables, tile, columns_);
+        } else {
+            exact_inverse_b((const Gauss*)(data + POINTS), exact_tables, exact_tile, columns_);
+            exact_transform_a<INVERSE>(exact_tables, exact_tile);
+            __syncthreads();
+            exact_inverse_q(exact_tables, exact_tile);
+        }
+    }
     Complex x[Q];
-    // Its barrier comes before the exact step, too.
     inverse_q(x, tables, tile, columns_);
-    exact_inverse_q(exact_tables, exact_tile);
     Gauss* const own = own_exact_slots(exact_tile);
     const Words words = WORDS;
     const Weights weights(row_weights, column_weights, fractions, m, column, words);
@@ -392,7 +410,7 @@ spectrum_to_digits(Complex* data, i32* __restrict__ digits,
     add_norm(norm, words, measured + launch % MEASURED);
     // Other threads of the warp may still read this thread's slots.
     __syncwarp();
-    to_spectra(x, data, tables, tile, exact_tile, columns_);
+    to_spectra(x, data, tables, tile, exact_tile, columns_, exact_first);
 #endif
 }
 

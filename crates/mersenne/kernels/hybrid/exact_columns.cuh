@@ -29,7 +29,7 @@ DEVICE void exact_inverse_b(const Gauss* data, const Gauss* __restrict__ tables,
         Gauss start = times_factor(record[EXACT_RECORD_A + item.other], record[EXACT_RECORD_Q + item.q]);
         return Twists<B>(start, record + EXACT_RECORD_B);
     };
-    step<B, U * A, TEAM>(no_barrier, powers, [&](u32 g, const auto& w) {
+    step<B, U * A, TEAM>(last_launch, powers, [&](u32 g, const auto& w) {
         const Item<A> item(g);
         Gauss x[B];
         unrolled<0, B>([&](auto k) { x[VALUE(k)] = load(data + position(columns, g) + VALUE(k) * APART); });
@@ -42,7 +42,7 @@ DEVICE void exact_inverse_b(const Gauss* data, const Gauss* __restrict__ tables,
 // From slots (u, ka, b) by the transform over b to the spectrum.
 DEVICE void exact_forward_b(Gauss* data, const Gauss* __restrict__ tables, const Gauss* tile, u32 columns) {
     auto powers = [&](u32 g) { return Factors<B, Q * A>(tables + EXACT_FORWARD_B + g / WIDTH); };
-    step<B, U * A, TEAM>(no_barrier, powers, [&](u32 g, const auto& w) {
+    step<B, U * A, TEAM>(inner_barrier, powers, [&](u32 g, const auto& w) {
         const Item<A> item(g);
         Gauss x[B];
         take(x, tile + ExactTile::at(item.u(), item.other, 0), ExactTile::STRIDE_B);
@@ -64,7 +64,7 @@ DEVICE void exact_transform_a(const Gauss* __restrict__ tables, Gauss* tile) {
             return Factors<A, Q>(tables + EXACT_FORWARD_A + Item<B>(h).q);
         }
     };
-    step<A, U * B, TEAM>(no_barrier, powers, [&](u32 h, const auto& w) {
+    step<A, U * B, TEAM>(inner_barrier, powers, [&](u32 h, const auto& w) {
         const Item<B> item(h);
         Gauss* slots = tile + ExactTile::at(item.u(), 0, item.other);
         Gauss x[A];

@@ -72,6 +72,3 @@ DEVICE void store(Gauss* point, Gauss v) {
     __stcg((uint2*)point, w);
 #endif
 }
-
-// A barrier that has been passed already.
-DEVICE void no_barrier() {}

@@ -17,7 +17,10 @@
 #include "row_steps.cuh"
 
 constexpr u32 ODD = odd_part(COLUMNS);
-typedef Slots<U, A, B, 1, 16> ExactTile;
+// A block with exact points has twice as many pairs as a block with complex points: its points take
+// half of the memory.
+constexpr u32 EXACT_PAIRS = 2 * PAIRS, EXACT_LINES = 2 * EXACT_PAIRS;
+typedef Slots<EXACT_LINES * Q, A, B, 1, 16> ExactTile;
 
 // The start of each table, in points after the tables of complex numbers. Factors are doubled.
 constexpr u32 EXACT_FORWARD_A = 0;                                   // [a − 1][kq] ω_QA^(−a·kq)
@@ -34,8 +37,8 @@ constexpr u32 EXACT_RECORD_B = EXACT_RECORD_A + A;                   // [b] ω_n
 constexpr u32 EXACT_RECORD = EXACT_RECORD_B + B;
 
 DEVICE u32 exact_row_of(u32 first, u32 line) {
-    u32 pair = first + line % PAIRS;
-    return line < PAIRS || pair == 0 ? pair : ROWS - pair;
+    u32 pair = first + line % EXACT_PAIRS;
+    return line < EXACT_PAIRS || pair == 0 ? pair : ROWS - pair;
 }
 // Whether the block has the pair: the last block has only the pair of row ROWS/2 with itself.
 DEVICE bool is_pair(u32 first, u32 pair) { return first + pair <= ROWS / 2; }
@@ -52,12 +55,12 @@ DEVICE void exact_forward_q(const Gauss* data, const Gauss* __restrict__ tables,
         Gauss start = times_factor(record[EXACT_RECORD_A + m / B], record[EXACT_RECORD_B + m % B]);
         return Twists<Q>(start, record + EXACT_RECORD_Q);
     };
-    step<Q, PAIRS * M, THREADS>(no_barrier, powers, [&](u32 g, const auto& w) {
+    step<Q, EXACT_PAIRS * M, THREADS>(last_launch, powers, [&](u32 g, const auto& w) {
         const u32 pair = g / M, m = g % M;
         if (!is_pair(first, pair)) return;
         Gauss x[Q], y[Q];
         unrolled<0, Q>([&](auto i) { x[VALUE(i)] = load(data + position(first + pair, m) + VALUE(i) * APART); });
-        const u32 partner = exact_row_of(first, PAIRS + pair);
+        const u32 partner = exact_row_of(first, EXACT_PAIRS + pair);
         unrolled<0, Q>([&](auto i) {
             y[VALUE(i)] = conjugate(load(data + position(partner, m) + VALUE(i) * APART));
         });
@@ -65,17 +68,17 @@ DEVICE void exact_forward_q(const Gauss* data, const Gauss* __restrict__ tables,
         transform31<Q, FORWARD>(x);
         transform31<Q, FORWARD>(y);
         put(x, tile + ExactTile::at(Q * pair, m / B, m % B), 1);
-        put(y, tile + ExactTile::at(Q * (PAIRS + pair), m / B, m % B), 1);
+        put(y, tile + ExactTile::at(Q * (EXACT_PAIRS + pair), m / B, m % B), 1);
     });
 }
 
-// From slots to points in memory, by the inverse transform over kq.
+// After a barrier, from slots to points in memory, by the inverse transform over kq.
 DEVICE void exact_inverse_q(Gauss* data, const Gauss* __restrict__ tables, Gauss* tile, u32 first) {
     auto powers = [&](u32 g) { return Factors<Q, M>(tables + EXACT_INVERSE_Q + Item(g).m); };
-    step<Q, LINES * M, THREADS>(no_barrier, powers, [&](u32 g, const auto& w) {
+    step<Q, EXACT_LINES * M, THREADS>(barrier, powers, [&](u32 g, const auto& w) {
         const Item item(g);
-        const u32 pair = item.line % PAIRS;
-        const bool second = item.line >= PAIRS;
+        const u32 pair = item.line % EXACT_PAIRS;
+        const bool second = item.line >= EXACT_PAIRS;
         if (!is_pair(first, pair) || (second && is_single(first, pair))) return;
         Gauss x[Q];
         take(x, tile + ExactTile::at(Q * item.line, item.m / B, item.m % B), 1);
@@ -91,9 +94,10 @@ DEVICE void exact_inverse_q(Gauss* data, const Gauss* __restrict__ tables, Gauss
     });
 }
 
-// The transforms of both lines of a pair over a, or their inverses.
-template <int SIGN>
-DEVICE void exact_transform_a(const Gauss* __restrict__ tables, Gauss* tile) {
+// After a barrier, the transforms of both lines of a pair over a, or their inverses. Teams have both
+// lines of a pair, in this step and the next.
+template <int SIGN, class Barrier>
+DEVICE void exact_transform_a(const Gauss* __restrict__ tables, Gauss* tile, const Barrier& before) {
     constexpr int FROM = SIGN == FORWARD ? 1 : 0;
     auto powers = [&](u32 h) {
         if constexpr (SIGN == FORWARD) {
@@ -102,10 +106,10 @@ DEVICE void exact_transform_a(const Gauss* __restrict__ tables, Gauss* tile) {
             return Factors<A, B, FROM>(tables + EXACT_INVERSE_A + h % B);
         }
     };
-    step<A, PAIRS * Q * B, TEAM>(no_barrier, powers, [&](u32 h, const auto& w) {
+    step<A, EXACT_PAIRS * Q * B, TEAM>(before, powers, [&](u32 h, const auto& w) {
         const u32 b = h % B, kq = h / B % Q, pair = h / (B * Q);
         unrolled<0, 2>([&](auto line) {
-            Gauss* slots = tile + ExactTile::at(Q * (VALUE(line) * PAIRS + pair) + kq, 0, b);
+            Gauss* slots = tile + ExactTile::at(Q * (VALUE(line) * EXACT_PAIRS + pair) + kq, 0, b);
             Gauss x[A];
             take(x, slots, ExactTile::STRIDE_A);
             w.apply(x);
@@ -138,10 +142,12 @@ struct UnitFactors {
     Gauss quarter;
 };
 
-// The transforms over b, the products, and the inverse transforms.
+DEVICE void team_barrier_of_block() { barrier_of<TEAM>(); }
+
+// After a barrier, the transforms over b, the products, and the inverse transforms.
 DEVICE void exact_middle(Gauss* data, const Gauss* __restrict__ factor, const Gauss* __restrict__ tables, Gauss* tile,
                          u32 first) {
-    constexpr u32 ITEMS = PAIRS * UNITS;
+    constexpr u32 ITEMS = EXACT_PAIRS * UNITS;
     // Threads run through ka first, then kq.
     auto powers = [&](u32 g) {
         UnitFactors w;
@@ -150,11 +156,11 @@ DEVICE void exact_middle(Gauss* data, const Gauss* __restrict__ factor, const Ga
         w.quarter = times_factor(tables[EXACT_QUARTER + g % UNITS], record[EXACT_RECORD_B + 1]);
         return w;
     };
-    step<2 * B, ITEMS, TEAM>(no_barrier, powers, [&](u32 g, const UnitFactors& w) {
+    step<2 * B, ITEMS, TEAM>(team_barrier_of_block, powers, [&](u32 g, const UnitFactors& w) {
         const u32 pair = g / UNITS, kq = g / A % Q, ka = g % A;
         if (!is_pair(first, pair)) return;
         Gauss* x_slots = tile + ExactTile::at(Q * pair + kq, ka, 0);
-        Gauss* a_slots = tile + ExactTile::at(Q * (PAIRS + pair) + kq, ka, 0);
+        Gauss* a_slots = tile + ExactTile::at(Q * (EXACT_PAIRS + pair) + kq, ka, 0);
         Gauss x[B], a[B];
         take(x, x_slots, ExactTile::STRIDE_B);
         take(a, a_slots, ExactTile::STRIDE_B);

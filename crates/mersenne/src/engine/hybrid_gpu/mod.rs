@@ -125,6 +125,8 @@ impl Arithmetic for Hybrid {
 
     fn specialise(source: Source, shape: &Shape, p: u32, part: Part) -> Source {
         let source = constants::specialise(source, &shape.0, p, part);
+        let source =
+            if part.is_of_columns() { source.define("ORDER", shape::MULTIPROCESSORS) } else { source };
         HEADERS.into_iter().fold(source, |source, (name, text)| source.header(name, text))
     }
 
@@ -134,7 +136,7 @@ impl Arithmetic for Hybrid {
 
     fn factor_points(shape: &Shape) -> usize {
         // Both lines of every exact pair have memory of their own, and there is one more block.
-        let lines = (shape.rows() + 2 * shape.0.pairs) as usize;
+        let lines = (shape.rows() + 4 * shape.0.pairs) as usize;
         3 * shape.points() + lines * shape.columns() as usize
     }
 

@@ -10,6 +10,10 @@ use crate::engine::{EngineFamily, known};
 /// The size of both points in bytes: a complex number of 16 bytes, and an exact point of 8.
 const POINT: u32 = 24;
 
+/// The number of multiprocessors of the GPU for which the order of work is arranged: successive
+/// blocks of this number differ in the kind of points with which they begin (`columns.cu`).
+pub(super) const MULTIPROCESSORS: u32 = 132;
+
 /// The division of a transform among the threads of the kernels. A transform of N words has n = N/2
 /// = rows·columns points of either kind, which are divided in the same way. The number of rows and
 /// the last radix of a row are powers of 2 (`kernels/hybrid/exact_rows.cuh`).
@@ -24,6 +28,7 @@ impl Shape {
             && [of.row.q, of.row.a].iter().all(|&radix| has_roots(radix))
             && of.column.a > 1
             && of.row.a > 1
+            && self.rows().is_multiple_of(4 * of.pairs)
             && of.is_sound()
             && fits_registers(of, self.resident_column_blocks(), self.resident_row_blocks())
     }
@@ -65,10 +70,10 @@ impl gpu::Shape for Shape {
         self.0.chunk
     }
 
-    /// Returns the number of blocks of the kernels of rows. The last block has the exact row
-    /// rows/2 only.
+    /// Returns the number of blocks of the kernels of rows. Of three blocks, two have complex rows,
+    /// and one has twice as many exact rows. The last block has the exact row rows/2 only.
     fn row_blocks(&self) -> u32 {
-        self.0.row_blocks() + 1
+        self.0.row_blocks() / 2 * 3 + 1
     }
 
     fn column_threads(&self) -> u32 {
@@ -86,7 +91,7 @@ impl gpu::Shape for Shape {
 
     fn row_shared_bytes(&self) -> u32 {
         let Self(of) = self;
-        of.row_shared_bytes() + 8 * exact_points(of.row, 2 * of.pairs, 1)
+        of.row_shared_bytes().max(8 * exact_points(of.row, 4 * of.pairs, 1))
     }
 
     fn resident_column_blocks(&self) -> u32 {
@@ -119,8 +124,9 @@ impl gpu::Shape for Shape {
 /// Returns the size of a tile of exact points in shared memory, in points. The size includes the
 /// padding of `Slots` in `line.cuh`; `side` is its parameter SIDE, and PHASE is 16.
 fn exact_points(line: Line, lines: u32, side: u32) -> u32 {
-    let padded = |n: u32| n + (side % 16 + 16 - n % 16) % 16;
-    padded(padded(lines * line.q) * line.a) * line.b
+    let padded = |n: u32, rest: u32| n + (rest % 16 + 16 - n % 16) % 16;
+    let skip = if side * line.b < 16 { 16 / line.b } else { side };
+    padded(padded(lines * line.q, side) * line.a, skip) * line.b
 }
 
 /// Formats the shape as that of `fp64`.
