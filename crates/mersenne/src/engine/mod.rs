@@ -17,6 +17,7 @@ pub mod fp64_gpu;
 pub mod goldilocks;
 pub mod goldilocks_gpu;
 mod gpu;
+mod hybrid;
 pub mod known;
 mod list;
 pub mod places;
