@@ -103,8 +103,8 @@ pub(super) fn error_of([re, im]: Complex, exact: Exact) -> f64 {
 pub(super) struct Powers {
     pub(super) table: (u64, u64),
     pub(super) excess: Option<(u64, u64)>,
-    /// Whether half of the transforms take e(−1/R)/w instead, for the radix R: `PartnersPowers` of
-    /// `rows.cu`.
+    /// Whether half of the transforms take e(−1/R)/w instead, for the radix R, and one takes e(−1/2R):
+    /// `PartnersPowers` of `rows.cu`.
     pub(super) partners: bool,
 }
 
@@ -160,6 +160,11 @@ impl Powers {
                     check(times.of(conjugate(w)), exact_product(inverse, root));
                 }
             }
+        }
+        if self.partners {
+            // The second of two units that are their own partners has w = e(−1/2R).
+            let n = 2 * u64::from(radix);
+            check(rounded_root(shift, n), exact_root(shift, n));
         }
         // The reference itself has an error below 2^−40 of a unit.
         largest + 2f64.powi(-40)

@@ -221,7 +221,8 @@ pub(in crate::engine) fn stages(column: Line, row: Line, factors: FactorErrors) 
         let powers = Powers { partners: false, ..*powers };
         let radix = i64::from(last.radix);
         let roots: Vec<_> = (0..radix).map(|k| (k, radix)).collect();
-        last.error(factors, &powers, 1, &roots)
+        // Units that are their own partners take constants.
+        last.error(factors, &powers, 1, &roots).max(ROUNDED)
     });
     let all = |steps: &[Step]| steps.iter().flat_map(|s| s.stages(factors)).collect();
     Stages { forward: all(&forward), inverse: all(&inverse), product }

@@ -112,8 +112,9 @@ pub(super) struct Attack {
 pub(super) fn attack(column: Line, row: Line, bits: f64, trials: u32) -> Attack {
     let model = Model::new(column, row);
     let n = 2 * model.rows() * model.columns();
-    // An odd exponent that no length here divides.
-    let p = (n as f64 * bits) as u64 / 210 * 210 + 11;
+    // Without weights for whole bits; else an odd exponent that has no common factor with N.
+    let p = (n as f64 * bits) as u64;
+    let p = if bits.fract() == 0.0 { p } else { p / 210 * 210 + 11 };
     let words = Words::new(p, &model);
     let mut rng = ChaCha8Rng::seed_from_u64(n as u64);
     let mut best = (String::new(), vec![], 0.0);

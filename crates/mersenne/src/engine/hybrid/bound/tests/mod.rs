@@ -2,6 +2,7 @@
 
 mod attack;
 mod butterflies;
+mod exact;
 mod model;
 mod table;
 mod words;

@@ -3,6 +3,7 @@
 use warpint_arith::dd::{Dd, exp2_ratio};
 
 use super::super::factors::Complex;
+use super::exact::cyclic_square;
 use super::model::Model;
 
 /// The words of a number, with their weights as `columns.cu` computes them.
@@ -80,9 +81,12 @@ impl Words {
     }
 
     /// Returns the words of the square by its definition: Σ d_i·d_j·a_i·a_j/a_w over i + j ≡ w mod
-    /// N, where a_i·a_j/a_w is 1 or 2.
+    /// N, where a_i·a_j/a_w is 1 or 2. For long numbers without weights, a transform computes them.
     pub(super) fn exact_square(&self, digits: &[i64]) -> Vec<i64> {
         let n = digits.len();
+        if n > 1 << 13 && n.is_power_of_two() && self.p.is_multiple_of(n as u64) {
+            return cyclic_square(digits);
+        }
         let ceiling: Vec<u64> = (0..n).map(|w| (self.p * w as u64).div_ceil(n as u64)).collect();
         let mut z = vec![0i64; n];
         for (i, &d) in digits.iter().enumerate() {
