@@ -11,6 +11,7 @@
 //! | `margin` | the longest words for which products are exact: the bound and its proof |
 
 mod arithmetic;
+pub(in crate::engine) mod bound;
 mod columns;
 mod levels;
 mod margin;

@@ -19,8 +19,9 @@ use std::ops::RangeInclusive;
 use warpint_device::Source;
 
 use super::fp64_gpu::constants;
-use super::gpu::{self, Arithmetic, OnDevice, Part, Shape as _};
+use super::gpu::{self, Arithmetic, Line, OnDevice, Part, Shape as _};
 use super::hybrid::Hybrid;
+use super::hybrid::bound::{FactorErrors, Roundings, constant, stages};
 use super::{EngineError, Margin, Work};
 use shape::Shape;
 use words::HybridWords;
@@ -48,15 +49,24 @@ const LARGEST_MULTIPLIER: u32 = 4;
 /// three roundings of the quotient by q, whose magnitude is below 2^44.
 const LIMIT: f64 = 0.5 - 1.0 / 128.0;
 
-/// Returns K: the FP64 error of a word of the square of x is at most K·u·‖x‖², with u = 2^−53.
-fn error_factor(_shape: Option<&Shape>) -> f64 {
-    450.0
+/// Returns K for a shape: the FP64 error of a word of the square of x is at most K·u·‖x‖², with u =
+/// 2^−53 (`docs/internals/hybrid-bound.md`).
+fn error_factor(shape: &Shape) -> f64 {
+    let radices = |Line { q, a, b }: Line| [q, a, b];
+    let stages = stages(radices(shape.column()), radices(shape.row()), FactorErrors::Formula);
+    constant(&stages, Roundings::GPU)
+}
+
+/// Returns an estimate of [`error_factor`] for the usual shapes of a transform length. Plans use the
+/// estimate; every product is judged with the factor of its shape.
+fn usual_error_factor(length: usize) -> f64 {
+    24.5 * (length as f64 / 2.0).log2() - 98.0
 }
 
 /// Returns the bound on the error of products of numbers whose norm ‖x‖² is `norm`, in units of q =
-/// 2^31 − 1.
-fn error_of(norm: f64, shape: &Shape) -> f64 {
-    error_factor(Some(shape)) * 2f64.powi(-53) * norm / 2f64.powi(31) + 1.0 / 128.0
+/// 2^31 − 1. `factor` is the result of [`error_factor`].
+fn error_of(norm: f64, factor: f64) -> f64 {
+    factor * 2f64.powi(-53) * norm / 2f64.powi(31)
 }
 
 /// Returns the mean of ‖x‖² for random balanced digits of a residue mod 2^p − 1 in `length` words:
@@ -83,7 +93,7 @@ fn least_exponent(length: usize) -> u32 {
 const MOST_BITS: usize = 29;
 
 fn spare_bits(p: u32, length: usize) -> f64 {
-    let error = error_factor(None) * 2f64.powi(-53) * usual_norm(p, length) * 1.01;
+    let error = usual_error_factor(length) * 2f64.powi(-53) * usual_norm(p, length) * 1.01;
     (LIMIT * 2f64.powi(31) / error).log2()
 }
 

@@ -65,6 +65,29 @@ fn shapes_compute_rightly() {
 }
 
 #[test]
+fn plans_use_the_factors_of_usual_shapes() {
+    for n in [1 << 12, 1 << 18, 3 << 19, 3 << 20, 21 << 18, 3 << 22] {
+        let shape = Shape::best(n, 227 << 10).unwrap();
+        let (usual, exact) = (super::usual_error_factor(n), super::error_factor(&shape));
+        assert!((0.9..1.03).contains(&(exact / usual)), "{n}: {shape} {exact} {usual}");
+    }
+}
+
+#[test]
+fn exponents_of_records_have_margins() {
+    for (p, n) in [
+        (6_972_593, 1 << 18),
+        (43_112_609, 3 << 19),
+        (82_589_933, 3 << 20),
+        (136_279_841, 21 << 18),
+        (332_192_831, 3 << 22),
+    ] {
+        let bits = super::spare_bits(p, n);
+        assert!((0.0..8.0).contains(&bits), "{p}: {bits}");
+    }
+}
+
+#[test]
 fn lengths_have_shapes() {
     let family = HybridOn::new(Device::simulator().unwrap());
     let lengths = family.lengths(1, 1 << 24);

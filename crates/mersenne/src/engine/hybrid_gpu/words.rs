@@ -3,7 +3,7 @@
 use warpint_device::{Arg, Buffer, Device};
 
 use super::tables::{Tables, Words};
-use super::{LARGEST_MULTIPLIER, Shape, error_of};
+use super::{LARGEST_MULTIPLIER, LIMIT, Shape, error_factor, error_of};
 use crate::engine::fp64::engine::Statistics;
 use crate::engine::fp64_gpu::tables::Point;
 use crate::engine::gpu::{self, LineTables};
@@ -19,7 +19,8 @@ const MEASURED: usize = 16_384;
 /// with them.
 pub(in crate::engine) struct HybridWords {
     layout: WordLayout,
-    shape: Shape,
+    /// K of the shape ([`error_factor`]).
+    error_factor: f64,
     words: Words,
     row_weights: Buffer<Point>,
     column_weights: Buffer<Point>,
@@ -72,7 +73,7 @@ impl gpu::Words<Hybrid> for HybridWords {
             measured: device.upload(&[0; 4 * MEASURED])?,
             transformed: 0,
             statistics: Statistics::default(),
-            shape: *shape,
+            error_factor: error_factor(shape),
             layout,
         };
         Ok((words, tables.lines))
@@ -107,21 +108,22 @@ impl gpu::Words<Hybrid> for HybridWords {
         let (distances, more) = rest.split_at(MEASURED);
         let unit = 4f64.powi(self.words.bits as i32) / f64::from(1 << 20);
         let norm = norms.iter().chain(more).copied().max().unwrap_or(0) as f64 * unit;
-        let bound = error_of(norm, &self.shape);
+        let bound = error_of(norm, self.error_factor);
         let mut worst = bound;
         for &distance in distances.iter().filter(|distance| **distance != 0) {
             let distance = f64::from_bits(distance << 32).min(0.5);
             self.statistics.note(distance);
-            // The transforms contradict each other: a fault of the device.
-            if distance > bound {
+            // The transforms contradict each other: a fault of the device. The roundings of the
+            // quotient add less than the limit leaves.
+            if distance > bound + (0.5 - LIMIT) {
                 worst = 0.5;
             }
         }
-        if worst < 0.5 {
+        if worst <= LIMIT {
             return Ok(());
         }
         let length = self.layout.len();
-        Err(EngineError::RoundOff { measured: worst.min(0.5), limit: 0.5, length })
+        Err(EngineError::RoundOff { measured: worst.min(0.5), limit: LIMIT, length })
     }
 
     fn health(&self) -> Health {
