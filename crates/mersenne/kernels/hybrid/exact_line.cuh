@@ -36,16 +36,6 @@ struct Twists {
         x[0] = mul(x[0], start);
         unrolled<1, R>([&](auto i) { x[VALUE(i)] = mul(x[VALUE(i)], times_factor(start, powers.w[VALUE(i)])); });
     }
-    // Applies the same factors to the points of two lines.
-    DEVICE void apply(Gauss (&x)[R], Gauss (&y)[R]) const {
-        x[0] = mul(x[0], start);
-        y[0] = mul(y[0], start);
-        unrolled<1, R>([&](auto i) {
-            Gauss w = times_factor(start, powers.w[VALUE(i)]);
-            x[VALUE(i)] = mul(x[VALUE(i)], w);
-            y[VALUE(i)] = mul(y[VALUE(i)], w);
-        });
-    }
 };
 
 template <int R>

@@ -58,17 +58,20 @@ DEVICE void exact_forward_q(const Gauss* data, const Gauss* __restrict__ tables,
     step<Q, EXACT_PAIRS * M, THREADS>(last_launch, powers, [&](u32 g, const auto& w) {
         const u32 pair = g / M, m = g % M;
         if (!is_pair(first, pair)) return;
-        Gauss x[Q], y[Q];
-        unrolled<0, Q>([&](auto i) { x[VALUE(i)] = load(data + position(first + pair, m) + VALUE(i) * APART); });
-        const u32 partner = exact_row_of(first, EXACT_PAIRS + pair);
-        unrolled<0, Q>([&](auto i) {
-            y[VALUE(i)] = conjugate(load(data + position(partner, m) + VALUE(i) * APART));
-        });
-        w.apply(x, y);
-        transform31<Q, FORWARD>(x);
-        transform31<Q, FORWARD>(y);
-        put(x, tile + ExactTile::at(Q * pair, m / B, m % B), 1);
-        put(y, tile + ExactTile::at(Q * (EXACT_PAIRS + pair), m / B, m % B), 1);
+        // A loop, because code for both lines would not fit the instruction cache.
+#pragma unroll 1
+        for (u32 line = 0; line < 2; line++) {
+            const Gauss* points = data + position(exact_row_of(first, line * EXACT_PAIRS + pair), m);
+            const u32 sign = line == 0 ? 0 : Q31;
+            Gauss x[Q];
+            unrolled<0, Q>([&](auto i) {
+                x[VALUE(i)] = load(points + VALUE(i) * APART);
+                x[VALUE(i)].im ^= sign;
+            });
+            w.apply(x);
+            transform31<Q, FORWARD>(x);
+            put(x, tile + ExactTile::at(Q * (line * EXACT_PAIRS + pair), m / B, m % B), 1);
+        }
     });
 }
 
@@ -108,14 +111,16 @@ DEVICE void exact_transform_a(const Gauss* __restrict__ tables, Gauss* tile, con
     };
     step<A, EXACT_PAIRS * Q * B, TEAM>(before, powers, [&](u32 h, const auto& w) {
         const u32 b = h % B, kq = h / B % Q, pair = h / (B * Q);
-        unrolled<0, 2>([&](auto line) {
-            Gauss* slots = tile + ExactTile::at(Q * (VALUE(line) * EXACT_PAIRS + pair) + kq, 0, b);
+        // A loop, because code for both lines would not fit the instruction cache.
+#pragma unroll 1
+        for (u32 line = 0; line < 2; line++) {
+            Gauss* slots = tile + ExactTile::at(Q * (line * EXACT_PAIRS + pair) + kq, 0, b);
             Gauss x[A];
             take(x, slots, ExactTile::STRIDE_A);
             w.apply(x);
             transform31<A, SIGN>(x);
             put(x, slots, ExactTile::STRIDE_A);
-        });
+        }
     });
 }
 
