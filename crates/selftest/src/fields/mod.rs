@@ -2,3 +2,4 @@
 
 pub mod f50;
 pub mod goldilocks;
+pub mod m31;
