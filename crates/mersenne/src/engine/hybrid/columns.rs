@@ -69,7 +69,9 @@ impl Columns {
                 let z = load::<V>(i, block, at);
                 (parts[0][k], parts[1][k]) = (z[0], z[1]);
             }
-            parts.iter_mut().for_each(|part| V::transpose(&mut part[..l]));
+            for part in &mut parts {
+                V::transpose(&mut part[..l]);
+            }
             // SAFETY: pieces of different blocks do not overlap, and the caller excludes others.
             let out = unsafe { to.piece(self.shape.place(g, c), 2 * l * l) };
             for k in 0..l {
@@ -100,7 +102,9 @@ impl Columns {
                 let z = load::<V>(i, tile, k);
                 (parts[0][k], parts[1][k]) = (z[0], z[1]);
             }
-            parts.iter_mut().for_each(|part| V::transpose(&mut part[..l]));
+            for part in &mut parts {
+                V::transpose(&mut part[..l]);
+            }
             for (k, &at) in group.iter().enumerate() {
                 store(block, at, [parts[0][k], parts[1][k]]);
             }
@@ -179,17 +183,17 @@ impl Kernel for Inverse<'_> {
                 let mut parts = [[zero; MOST_LANES]; 4];
                 for k in 0..l {
                     let (x, y) = (load::<V>(i, &complex, r + k), load::<V>(i, &modular, r + k));
-                    for (part, x) in parts.iter_mut().zip([x[0], y[0], x[1], y[1]]) {
-                        part[k] = x;
-                    }
+                    (parts[0][k], parts[1][k]) = (x[0], y[0]);
+                    (parts[2][k], parts[3][k]) = (x[1], y[1]);
                 }
-                parts.iter_mut().for_each(|part| V::transpose(&mut part[..l]));
+                for part in &mut parts {
+                    V::transpose(&mut part[..l]);
+                }
                 let mut digits = [zero; MOST_LANES];
                 for k in 0..l {
-                    let words = [[parts[0][k], parts[1][k]], [parts[2][k], parts[3][k]]];
-                    let [even, odd] = [0, 1].map(|odd| {
-                        t.words.carried::<V>(i, words[odd], &rows, (c + k, odd), &mut carry)
-                    });
+                    let (even, odd) = ([parts[0][k], parts[1][k]], [parts[2][k], parts[3][k]]);
+                    let even = t.words.carried::<V>(i, even, &rows, (c + k, 0), &mut carry);
+                    let odd = t.words.carried::<V>(i, odd, &rows, (c + k, 1), &mut carry);
                     digits[k] = V::from_bits(even.and(low).or(odd.shift_left::<32>()));
                 }
                 V::transpose(&mut digits[..l]);
