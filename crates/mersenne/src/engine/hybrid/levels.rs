@@ -115,8 +115,8 @@ impl Level {
         for block in data.chunks_exact_mut(2 * V::LANES * R * step) {
             for j in 0..step {
                 let mut x = [[V::splat(i, 0.0); 2]; R];
-                for s in 0..R {
-                    x[s] = load::<V>(i, block, j + s * step);
+                for (s, x) in x.iter_mut().enumerate() {
+                    *x = load::<V>(i, block, j + s * step);
                 }
                 let y = dft::<A, V, R>(i, x, &self.odd, false);
                 let roots = &self.forward[(R - 1) * j..][..R - 1];
@@ -154,8 +154,8 @@ impl Level {
                     };
                 }
                 let y = dft::<A, V, R>(i, x, &self.odd, true);
-                for s in 0..R {
-                    store(block, j + s * step, y[s]);
+                for (s, y) in y.into_iter().enumerate() {
+                    store(block, j + s * step, y);
                 }
             }
         }
