@@ -81,7 +81,7 @@ fn engine_help() -> String {
         let (name, range) = (family.name(), family.exponent_range());
         if *range.end() < LARGEST {
             format!("{name} (P up to {})", range.end())
-        } else if *range.start() > LEAST_NAMED {
+        } else if *range.start() >= LEAST_NAMED {
             format!("{name} (P from {})", range.start())
         } else {
             name.into()

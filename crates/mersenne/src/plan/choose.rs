@@ -188,7 +188,7 @@ impl Plan {
     ///
     /// The engine is the requested one, or else the first engine at the place that supports the
     /// exponent. On the CPU this is `word` for exponents below 64, and `fp64` for larger exponents;
-    /// for [`EXACT`] it is `word`, `goldilocks`, or, from 10,000 on, `hybrid`.
+    /// for [`EXACT`] it is `word`, `goldilocks`, or, from 1,000 on, `hybrid`.
     /// The length is the requested one, or else the shortest length with enough margin that is not
     /// dominated ([`EngineFamily::is_dominated`]).
     pub fn new(exponent: Exponent, request: &PlanRequest) -> Result<Self, PlanError> {
@@ -289,7 +289,7 @@ impl Plan {
     ///
     /// On the CPU, `families` begins with `word` and `fp64`, so the first family that supports the
     /// exponent is also the fastest one. If the request is for [`EXACT`] on the CPU, the last exact
-    /// family with a plan is used: `hybrid` for exponents from 10,000 on, then `goldilocks`, then
+    /// family with a plan is used: `hybrid` for exponents from 1,000 on, then `goldilocks`, then
     /// `word`. On a device it is the first exact family, like for other requests.
     pub(super) fn default_among(
         exponent: Exponent,

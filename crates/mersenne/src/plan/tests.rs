@@ -234,9 +234,13 @@ fn an_engine_that_a_place_has_not_is_answered_with_those_it_has() {
 fn exact_means_families_with_a_proven_margin() {
     let request =
         PlanRequest { engine: Some(EXACT), device: DeviceChoice::Cpu, ..Default::default() };
-    for (p, engine) in
-        [(61u64, "word"), (9_689, "goldilocks"), (44_497, "hybrid"), (86_243, "hybrid")]
-    {
+    for (p, engine) in [
+        (61u64, "word"),
+        (521, "goldilocks"),
+        (9_689, "hybrid"),
+        (44_497, "hybrid"),
+        (86_243, "hybrid"),
+    ] {
         let p = exponent(p);
         for plan in [Plan::new(p, &request).unwrap(), Plan::measured(p, &request).unwrap()] {
             assert_eq!(plan.engine(), engine, "{p}");

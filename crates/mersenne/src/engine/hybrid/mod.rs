@@ -37,8 +37,8 @@ use super::{BuildOptions, Engine, EngineError, EngineFamily, Margin};
 use crate::layout::WordLayout;
 use transform::Transform;
 
-/// The engine family `hybrid` on the CPU, for exponents 10,000 ≤ p < 2^31. Transform lengths are N
-/// = 2^a·m words with m = 1, 3, 7, 9 or 21 and a ≥ 6, from 384 to 3·2^25 words. Words have 8 to 30
+/// The engine family `hybrid` on the CPU, for exponents 1,000 ≤ p < 2^31. Transform lengths are N
+/// = 2^a·m words with m = 1, 3, 7, 9 or 21 and a ≥ 6, from 64 to 3·2^25 words. Words have 8 to 30
 /// bits.
 ///
 /// With a margin of at least 0, a squaring is exact for all digits. It costs two transforms of N/2
@@ -53,7 +53,7 @@ pub struct Hybrid;
 const ODD_PARTS: [usize; 5] = [1, 3, 7, 9, 21];
 
 /// The shortest transform length, in words.
-const SHORTEST: usize = 384;
+const SHORTEST: usize = 64;
 
 /// The longest transform length, in words. It is enough for p = 2^31 − 1.
 const LONGEST: usize = 3 << 25;
@@ -63,7 +63,7 @@ const LONGEST: usize = 3 << 25;
 const LEAST_POWER: u32 = 6;
 
 /// The smallest exponent.
-const LEAST_EXPONENT: u32 = 10_000;
+const LEAST_EXPONENT: u32 = 1_000;
 
 impl EngineFamily for Hybrid {
     fn name(&self) -> &'static str {
