@@ -86,7 +86,10 @@ mod tests {
             ("prp 12x", "error: '12x' is not a whole number"),
             ("prp -7", "error: '-7' is not a whole number"),
             ("ll 7 --start 5", "error: --start: '5' is none of 4, 10, 2/3"),
-            ("ll 7 --engine fft", "error: --engine: 'fft' is none of auto, word, fp64, goldilocks"),
+            (
+                "ll 7 --engine fft",
+                "error: --engine: 'fft' is none of auto, exact, word, fp64, goldilocks, hybrid",
+            ),
             // The program has the simulator when it is built for tests, but not when it is built as
             // usual.
             (

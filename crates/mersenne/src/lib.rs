@@ -38,8 +38,8 @@ pub use exponent::{Exponent, ExponentError, trial_factor};
 pub use jacobi::jacobi_of_ll;
 pub use outcome::{ErrorCounts, Outcome, Verdict};
 pub use plan::{
-    Alike, NoTimes, Plan, PlanError, PlanRefusal, PlanRequest, Resolved, SquaringTimer, StoredTime,
-    StoredTimes, TimingKey, TunedTimes, engine_at, plans_cut_alike,
+    Alike, EXACT, NoTimes, Plan, PlanError, PlanRefusal, PlanRequest, Resolved, SquaringTimer,
+    StoredTime, StoredTimes, TimingKey, TunedTimes, engine_at, plans_cut_alike,
 };
 pub use residue::{Residue, ResidueError};
 pub use shift::Shift;

@@ -2,7 +2,7 @@
 
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use warpint::mersenne::{DeviceChoice, PlanRequest, engine};
+use warpint::mersenne::{DeviceChoice, EXACT, PlanRequest, engine};
 
 /// Where to compute.
 #[derive(Debug, Clone, Copy, Args)]
@@ -57,31 +57,38 @@ impl ArithmeticArgs {
     }
 }
 
-/// The name of an engine family; `None` lets the plan choose the family.
+/// The name of an engine family, or [`EXACT`]; `None` lets the plan choose the family.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct EngineName(pub(crate) Option<&'static str>);
 
 const AUTO: &str = "auto";
 
-/// Returns a parser that accepts `auto` and the names of all engine families.
+/// Returns a parser that accepts `auto`, `exact` and the names of all engine families.
 pub(super) fn engine_parser() -> impl TypedValueParser<Value = EngineName> {
     let families = engine::families().iter().map(|family| family.name());
-    PossibleValuesParser::new([AUTO].into_iter().chain(families))
-        .map(|name| EngineName(engine::family(&name).map(|family| family.name())))
+    PossibleValuesParser::new([AUTO, EXACT].into_iter().chain(families)).map(|name| {
+        let family = engine::family(&name).map(|family| family.name());
+        EngineName(if name == EXACT { Some(EXACT) } else { family })
+    })
 }
 
-/// Returns the help of the option `--engine`: `The arithmetic: auto, word (P up to 63), fp64, …`.
+/// Returns the help of the option `--engine`: `The arithmetic: auto, exact (the fastest engine with a
+/// proven margin), word (P up to 63), fp64, …`.
 fn engine_help() -> String {
     const LARGEST: u32 = (1 << 31) - 1;
+    const LEAST_NAMED: u32 = 1_000;
     let families = engine::families().iter().map(|family| {
         let (name, range) = (family.name(), family.exponent_range());
         if *range.end() < LARGEST {
             format!("{name} (P up to {})", range.end())
+        } else if *range.start() >= LEAST_NAMED {
+            format!("{name} (P from {})", range.start())
         } else {
             name.into()
         }
     });
-    let names: Vec<String> = [AUTO.to_owned()].into_iter().chain(families).collect();
+    let exact = format!("{EXACT} (the fastest engine with a proven margin)");
+    let names: Vec<String> = [AUTO.to_owned(), exact].into_iter().chain(families).collect();
     format!("The arithmetic: {}", names.join(", "))
 }
 
@@ -102,7 +109,7 @@ mod tests {
     #[test]
     fn every_family_can_be_asked_for_and_is_in_the_help() {
         let help = engine_help();
-        let mut names = vec![AUTO];
+        let mut names = vec![AUTO, EXACT];
         for family in engine::families() {
             let args = ["warpint", "prp", "7", "--engine", family.name()];
             let Command::Prp { test, .. } = Cli::try_parse_from(args).unwrap().command else {
@@ -119,5 +126,8 @@ mod tests {
             panic!()
         };
         assert_eq!(test.plan_request().engine, None);
+        let args = ["warpint", "ll", "7", "--engine", EXACT];
+        let Command::Ll { test, .. } = Cli::try_parse_from(args).unwrap().command else { panic!() };
+        assert_eq!(test.plan_request().engine, Some(EXACT));
     }
 }

@@ -23,7 +23,10 @@ fn what_makes_no_sense_is_refused() {
         ),
         ("prp 216091 --length 12000", "near it, 11520 and 12096 would do"),
         ("prp 7 --engine fp64", "engine fp64 takes exponents from 64"),
-        ("prp 7 --engine gpu", "--engine: 'gpu' is none of auto, word, fp64, goldilocks"),
+        (
+            "prp 7 --engine gpu",
+            "--engine: 'gpu' is none of auto, exact, word, fp64, goldilocks, hybrid",
+        ),
         ("prp 89 --engine word", "engine word takes exponents from 2 to 63, not 89"),
         ("ll 7 --start 5", "--start: '5' is none of 4, 10, 2/3"),
         ("ll 7 --threads 0", "--threads: '0' is not a number of threads"),

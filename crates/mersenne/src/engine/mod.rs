@@ -6,6 +6,7 @@
 //! | [`word`] | one machine word, p ≤ 63 | 1 |
 //! | [`fp64`] | complex FP64 FFT, irrational-base weights, balanced digits | 2^a·3^b·5^c·7^d |
 //! | [`goldilocks`] | integers mod 2^64 − 2^32 + 1, exact | 2^k, 5·2^k |
+//! | [`hybrid`] | complex FP64 FFT and GF((2^31 − 1)²) together, exact | 2^a·{1, 3, 7, 9, 21} |
 //!
 //! The lengths in the table are numbers of words (digits of a residue). The Lucas–Lehmer test, the
 //! PRP test and the Gerbicz–Li check are each written once, on top of [`Engine`]. Code above this
@@ -74,7 +75,7 @@ pub enum Step {
 /// A method panics if it accesses a register whose number is not below [`Engine::registers`], or if
 /// a residue passed to it belongs to another exponent.
 pub trait Engine: Send {
-    /// Returns the family's name: `fp64`, `goldilocks` or `word`.
+    /// Returns the family's name: `fp64`, `goldilocks`, `hybrid` or `word`.
     fn name(&self) -> &'static str;
 
     /// Returns the exponent p.
@@ -238,7 +239,7 @@ pub struct Margin {
 /// A family of engines with one kind of arithmetic, on the CPU or on one device. The family knows
 /// the exponents and lengths that it accepts, and builds engines.
 pub trait EngineFamily: Sync {
-    /// Returns the name of the family: `fp64`, `goldilocks` or `word`. Families with the same name,
+    /// Returns the name of the family: `fp64`, `goldilocks`, `hybrid` or `word`. Families with the same name,
     /// on the CPU and on devices, compute the same results.
     fn name(&self) -> &'static str;
 
@@ -253,6 +254,12 @@ pub trait EngineFamily: Sync {
     /// CPU, the value has no meaning.
     fn shortest_worthwhile(&self) -> usize {
         1
+    }
+
+    /// Returns whether the margins of the family are proven for every input ([`Margin::proven`]), so
+    /// that a request for an exact engine may use it.
+    fn is_exact(&self) -> bool {
+        false
     }
 
     /// Returns the range of exponents that have a usable transform length in this family.

@@ -15,6 +15,10 @@ impl EngineFamily for Word {
         "word"
     }
 
+    fn is_exact(&self) -> bool {
+        true
+    }
+
     fn exponent_range(&self) -> RangeInclusive<u32> {
         2..=63
     }

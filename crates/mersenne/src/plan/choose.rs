@@ -8,7 +8,7 @@ use std::time::Duration;
 use warpint_device::{CPU, DeviceChoice, DeviceId, first_gpu};
 
 use super::alike::largest_exponent;
-use super::{Plan, PlanError, PlanRequest};
+use super::{EXACT, Plan, PlanError, PlanRequest};
 use crate::Exponent;
 use crate::engine::places::{self, Families, probe};
 use crate::engine::{EngineError, EngineFamily};
@@ -187,7 +187,8 @@ impl Plan {
     /// Returns a plan for the exponent without measuring speeds.
     ///
     /// The engine is the requested one, or else the first engine at the place that supports the
-    /// exponent. On the CPU this is `word` for exponents below 64, and `fp64` for larger exponents.
+    /// exponent. On the CPU this is `word` for exponents below 64, and `fp64` for larger exponents;
+    /// for [`EXACT`] it is `word`, `goldilocks`, or, from 1,000 on, `hybrid`.
     /// The length is the requested one, or else the shortest length with enough margin that is not
     /// dominated ([`EngineFamily::is_dominated`]).
     pub fn new(exponent: Exponent, request: &PlanRequest) -> Result<Self, PlanError> {
@@ -249,7 +250,7 @@ impl Plan {
         most: usize,
     ) -> Result<Vec<Self>, PlanError> {
         let (families, _) = request.families()?;
-        let asked = families.iter().filter(|f| request.engine.is_none_or(|e| e == f.name()));
+        let asked = families.iter().filter(|family| request.allows(**family));
         let plans = asked.flat_map(|family| {
             let lengths = family.lengths(*range.start(), *range.end());
             lengths.into_iter().filter_map(|n| {
@@ -268,7 +269,7 @@ impl Plan {
     ) -> Result<Vec<Self>, PlanError> {
         let first = Self::default_among(exponent, families, place, request)?;
         let mut plans = vec![];
-        for family in families.iter().filter(|f| request.engine.is_none_or(|e| e == f.name())) {
+        for family in families.iter().filter(|family| request.allows(**family)) {
             let shortest = if family.name() == first.engine() {
                 Ok(first)
             } else {
@@ -287,19 +288,26 @@ impl Plan {
     /// shortest length with enough margin that is not dominated ([`EngineFamily::is_dominated`]).
     ///
     /// On the CPU, `families` begins with `word` and `fp64`, so the first family that supports the
-    /// exponent is also the fastest one.
+    /// exponent is also the fastest one. If the request is for [`EXACT`] on the CPU, the last exact
+    /// family with a plan is used: `hybrid` for exponents from 1,000 on, then `goldilocks`, then
+    /// `word`. On a device it is the first exact family, like for other requests.
     pub(super) fn default_among(
         exponent: Exponent,
         families: &[&'static dyn EngineFamily],
         place: &str,
         request: &PlanRequest,
     ) -> Result<Self, PlanError> {
-        let asked: Vec<_> = families
-            .iter()
-            .filter(|family| request.engine.is_none_or(|engine| engine == family.name()))
-            .collect();
+        let asked: Vec<_> = families.iter().filter(|family| request.allows(**family)).collect();
         let takes_p =
             |f: &&&&'static dyn EngineFamily| f.exponent_range().contains(&exponent.get());
+        if request.engine == Some(EXACT) && place == CPU {
+            let plan = |family: &&&'static dyn EngineFamily| {
+                Self::of_family(exponent, **family, request.length, request.threads).ok()
+            };
+            if let Some(plan) = asked.iter().rev().find_map(plan) {
+                return Ok(plan);
+            }
+        }
         let Some(family) = asked.iter().find(takes_p).or(asked.first()) else {
             let known: Vec<_> = families.iter().map(|family| family.name()).collect();
             return Err(PlanError::NoEngine {
@@ -324,7 +332,7 @@ impl Plan {
         }
         let shortest: Vec<Self> = families
             .iter()
-            .filter(|family| request.engine.is_none_or(|engine| engine == family.name()))
+            .filter(|family| request.allows(**family))
             .filter_map(|family| Self::of_family(exponent, *family, None, request.threads).ok())
             .collect();
         let mut best: Option<(Self, f64)> = None;

@@ -28,11 +28,15 @@ pub fn engine_at(engine: &str, place: &str) -> String {
     if place == CPU { engine.into() } else { format!("{engine} on {place}") }
 }
 
+/// The name that a request gives for any exact engine: [`PlanRequest::engine`].
+pub const EXACT: &str = "exact";
+
 /// The user's request for a plan. Later versions may add fields, so write
 /// `..PlanRequest::default()` for the fields that are not named.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct PlanRequest {
-    /// The name of the engine family to use; `None` lets the plan choose.
+    /// The name of the engine family to use; `None` lets the plan choose. [`EXACT`] lets the plan
+    /// choose among the families whose margin is proven ([`EngineFamily::is_exact`]).
     pub engine: Option<&'static str>,
     /// The place where the engine is to compute.
     pub device: DeviceChoice,
@@ -122,6 +126,17 @@ impl PlanError {
             | Self::TooShort { .. }
             | Self::NoLength { .. } => ErrorKind::BadInput,
             Self::Unusable(e) => e.kind(),
+        }
+    }
+}
+
+impl PlanRequest {
+    /// Returns whether the request allows an engine family.
+    fn allows(&self, family: &dyn EngineFamily) -> bool {
+        match self.engine {
+            None => true,
+            Some(EXACT) => family.is_exact(),
+            Some(name) => name == family.name(),
         }
     }
 }

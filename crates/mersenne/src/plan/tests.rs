@@ -10,6 +10,7 @@ use super::choose::device_or_cpu;
 use super::*;
 use crate::Profiled;
 use crate::engine::goldilocks::Goldilocks;
+use crate::engine::hybrid;
 use crate::engine::places::families_on_cpu;
 use crate::plan::{StoredTime, StoredTimes, TimingKey};
 use warpint_device::DeviceId;
@@ -227,4 +228,59 @@ fn an_engine_that_a_place_has_not_is_answered_with_those_it_has() {
     let request = PlanRequest { engine: Some("fp64"), ..PlanRequest::default() };
     let error = Plan::default_among(exponent(216_091), &gpu, "cuda:0", &request).unwrap_err();
     assert_eq!(error.to_string(), "cuda:0 does not have engine fp64; it has goldilocks");
+}
+
+#[test]
+fn exact_means_families_with_a_proven_margin() {
+    let request =
+        PlanRequest { engine: Some(EXACT), device: DeviceChoice::Cpu, ..Default::default() };
+    for (p, engine) in [
+        (61u64, "word"),
+        (521, "goldilocks"),
+        (9_689, "hybrid"),
+        (44_497, "hybrid"),
+        (86_243, "hybrid"),
+    ] {
+        let p = exponent(p);
+        for plan in [Plan::new(p, &request).unwrap(), Plan::measured(p, &request).unwrap()] {
+            assert_eq!(plan.engine(), engine, "{p}");
+            assert!(plan.margin().proven && plan.margin().bits >= 0.0);
+        }
+        let candidates = Plan::candidates(p, &request).unwrap();
+        assert!(candidates.iter().all(|plan| plan.margin().proven), "{p}");
+        assert!(candidates.iter().any(|plan| plan.engine() == engine), "{p}");
+    }
+    // A length that only one exact family supports.
+    let p = exponent(44_497);
+    for (length, engine) in [(2560, "goldilocks"), (3 << 10, "hybrid")] {
+        let plan = Plan::new(p, &PlanRequest { length: Some(length), ..request }).unwrap();
+        assert_eq!((plan.engine(), plan.length()), (engine, length));
+    }
+    let unknown = Plan::new(p, &PlanRequest { length: Some(17), ..request }).unwrap_err();
+    assert!(matches!(unknown, PlanError::Unusable(_)), "{unknown}");
+}
+
+#[test]
+fn stored_times_decide_over_exact_families() {
+    let request = PlanRequest { engine: Some(EXACT), threads: Some(1), ..Default::default() };
+    let p = exponent(86_243);
+    let of = |engine| Plan::new(p, &PlanRequest { engine: Some(engine), ..request }).unwrap();
+    let (slow, fast, other) = (of("hybrid"), of("goldilocks"), of("fp64"));
+    let stored = Times::default().with(&slow, "", 90).with(&fast, "", 80).with(&other, "", 20);
+    let plan = Plan::fastest(p, &request, &stored).unwrap();
+    assert_eq!(plan.engine(), "goldilocks");
+}
+
+#[test]
+fn a_hybrid_length_with_a_negative_margin_is_refused() {
+    let p = exponent(57_885_161);
+    let request = PlanRequest { engine: Some("hybrid"), ..Default::default() };
+    let shortest = Plan::new(p, &request).unwrap().length();
+    let below = hybrid::Hybrid.lengths(0, shortest - 1);
+    let length = below.into_iter().rev().find(|&n| hybrid::Hybrid.margin(57_885_161, n).is_ok());
+    let refused = Plan::new(p, &PlanRequest { length, ..request }).unwrap_err();
+    assert!(
+        matches!(refused, PlanError::TooShort { shortest: s, .. } if s == shortest),
+        "{refused}"
+    );
 }

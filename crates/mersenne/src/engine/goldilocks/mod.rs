@@ -52,6 +52,10 @@ impl EngineFamily for Goldilocks {
         "goldilocks"
     }
 
+    fn is_exact(&self) -> bool {
+        true
+    }
+
     fn exponent_range(&self) -> RangeInclusive<u32> {
         64..=(1 << 31) - 1
     }

@@ -95,6 +95,10 @@ impl<A: Arithmetic> EngineFamily for OnDevice<A> {
         SHORTEST_WORTHWHILE
     }
 
+    fn is_exact(&self) -> bool {
+        A::default().is_exact()
+    }
+
     fn exponent_range(&self) -> RangeInclusive<u32> {
         self.exponents.clone()
     }

@@ -1,8 +1,11 @@
 //! The two arithmetics of the engine, on vectors: complex numbers in FP64, and the field GF(q²) with
 //! q = 2^31 − 1.
+//!
+//! Code on vectors contains no closures: they would be compiled without the instructions of the
+//! vectors, unless they are inlined.
 
 use warpint_arith::m31::{self, Gauss, Q};
-use warpint_arith::simd::{F64s, U64s};
+use warpint_arith::simd::{F64s, Level, U64s};
 
 use crate::engine::fp64::transform::roots::Roots;
 
@@ -59,6 +62,19 @@ pub(super) trait Arithmetic: Send + Sync + 'static {
 /// Complex numbers in FP64.
 pub(super) struct Complex;
 
+/// Returns a·b + c: with FMA, or rounded twice in portable code, where FMA may be a call of a function
+/// that takes tens of nanoseconds.
+#[inline(always)]
+fn mul_add<V: F64s>(a: V, b: V, c: V) -> V {
+    if V::LEVEL == Level::Portable { a.mul(b).add(c) } else { a.mul_add(b, c) }
+}
+
+/// Returns a·b − c, like [`mul_add`].
+#[inline(always)]
+fn mul_sub<V: F64s>(a: V, b: V, c: V) -> V {
+    if V::LEVEL == Level::Portable { a.mul(b).sub(c) } else { a.mul_sub(b, c) }
+}
+
 impl Arithmetic for Complex {
     type Roots = Roots;
 
@@ -107,12 +123,12 @@ impl Arithmetic for Complex {
 
     #[inline(always)]
     fn times_entry<V: F64s>(_: V::Instructions, a: Z<V>, w: Z<V>) -> Z<V> {
-        [a[0].mul_sub(w[0], a[1].mul(w[1])), a[0].mul_add(w[1], a[1].mul(w[0]))]
+        [mul_sub(a[0], w[0], a[1].mul(w[1])), mul_add(a[0], w[1], a[1].mul(w[0]))]
     }
 
     #[inline(always)]
     fn times_conjugate<V: F64s>(_: V::Instructions, a: Z<V>, w: Z<V>) -> Z<V> {
-        [a[0].mul_add(w[0], a[1].mul(w[1])), a[1].mul_sub(w[0], a[0].mul(w[1]))]
+        [mul_add(a[0], w[0], a[1].mul(w[1])), mul_sub(a[1], w[0], a[0].mul(w[1]))]
     }
 
     #[inline(always)]
@@ -127,12 +143,12 @@ impl Arithmetic for Complex {
 
     #[inline(always)]
     fn add_cosine<V: F64s>(_: V::Instructions, a: Z<V>, t: Z<V>, c: V) -> Z<V> {
-        [t[0].mul_add(c, a[0]), t[1].mul_add(c, a[1])]
+        [mul_add(t[0], c, a[0]), mul_add(t[1], c, a[1])]
     }
 
     #[inline(always)]
     fn add_sine<V: F64s>(_: V::Instructions, a: Z<V>, t: Z<V>, h: V) -> Z<V> {
-        [t[1].neg_mul_add(h, a[0]), t[0].mul_add(h, a[1])]
+        [mul_add(t[1].neg(), h, a[0]), mul_add(t[0], h, a[1])]
     }
 }
 
@@ -168,6 +184,12 @@ const BIAS: u64 = (Q as u64) << 20;
 #[inline(always)]
 pub(super) fn fold_signed<V: F64s>(i: V::Instructions, x: V) -> V::Integers {
     fold::<V>(i, x.to_bits().add(V::splat_bits(i, BIAS)))
+}
+
+/// Returns both parts of an element, reduced once.
+#[inline(always)]
+fn folded<V: F64s>(i: V::Instructions, a: Z<V>) -> [V::Integers; 2] {
+    [fold_signed(i, a[0]), fold_signed(i, a[1])]
 }
 
 /// Returns x reduced once: (x mod 2^31) + ⌊x/2^31⌋, which is congruent to x modulo q.
@@ -214,23 +236,29 @@ impl Arithmetic for Modular {
 
     #[inline(always)]
     fn add<V: F64s>(a: Z<V>, b: Z<V>) -> Z<V> {
-        [0, 1].map(|k| V::from_bits(a[k].to_bits().add(b[k].to_bits())))
+        [
+            V::from_bits(a[0].to_bits().add(b[0].to_bits())),
+            V::from_bits(a[1].to_bits().add(b[1].to_bits())),
+        ]
     }
 
     #[inline(always)]
     fn sub<V: F64s>(a: Z<V>, b: Z<V>) -> Z<V> {
-        [0, 1].map(|k| V::from_bits(a[k].to_bits().sub(b[k].to_bits())))
+        [
+            V::from_bits(a[0].to_bits().sub(b[0].to_bits())),
+            V::from_bits(a[1].to_bits().sub(b[1].to_bits())),
+        ]
     }
 
     #[inline(always)]
     fn add_i<V: F64s>(a: Z<V>, b: Z<V>) -> Z<V> {
-        let [re, im] = b.map(F64s::to_bits);
+        let [re, im] = [b[0].to_bits(), b[1].to_bits()];
         [V::from_bits(a[0].to_bits().sub(im)), V::from_bits(a[1].to_bits().add(re))]
     }
 
     #[inline(always)]
     fn sub_i<V: F64s>(a: Z<V>, b: Z<V>) -> Z<V> {
-        let [re, im] = b.map(F64s::to_bits);
+        let [re, im] = [b[0].to_bits(), b[1].to_bits()];
         [V::from_bits(a[0].to_bits().add(im)), V::from_bits(a[1].to_bits().sub(re))]
     }
 
@@ -241,8 +269,8 @@ impl Arithmetic for Modular {
 
     #[inline(always)]
     fn times_entry<V: F64s>(i: V::Instructions, a: Z<V>, w: Z<V>) -> Z<V> {
-        let a = a.map(|x| fold_signed(i, x));
-        let [wr, wi] = w.map(F64s::to_bits);
+        let a = folded(i, a);
+        let [wr, wi] = [w[0].to_bits(), w[1].to_bits()];
         let opposite = V::splat_bits(i, u64::from(Q)).sub(wi);
         let re = a[0].mul_low(wr).add(a[1].mul_low(opposite));
         let im = a[0].mul_low(wi).add(a[1].mul_low(wr));
@@ -251,8 +279,8 @@ impl Arithmetic for Modular {
 
     #[inline(always)]
     fn times_conjugate<V: F64s>(i: V::Instructions, a: Z<V>, w: Z<V>) -> Z<V> {
-        let a = a.map(|x| fold_signed(i, x));
-        let [wr, wi] = w.map(F64s::to_bits);
+        let a = folded(i, a);
+        let [wr, wi] = [w[0].to_bits(), w[1].to_bits()];
         let opposite = V::splat_bits(i, u64::from(Q)).sub(wi);
         let re = a[0].mul_low(wr).add(a[1].mul_low(wi));
         let im = a[1].mul_low(wr).add(a[0].mul_low(opposite));
@@ -261,18 +289,19 @@ impl Arithmetic for Modular {
 
     #[inline(always)]
     fn times<V: F64s>(i: V::Instructions, a: Z<V>, b: Z<V>) -> Z<V> {
-        product(i, a.map(|x| fold_signed(i, x)), b.map(|x| fold_signed(i, x)))
+        product(i, folded(i, a), folded(i, b))
     }
 
     #[inline(always)]
     fn settle<V: F64s>(i: V::Instructions, a: Z<V>) -> Z<V> {
-        a.map(|x| V::from_bits(fold_signed(i, x)))
+        let [re, im] = folded(i, a);
+        [V::from_bits(re), V::from_bits(im)]
     }
 
     #[inline(always)]
     fn add_cosine<V: F64s>(i: V::Instructions, a: Z<V>, t: Z<V>, c: V) -> Z<V> {
-        let product = t.map(|x| V::from_bits(fold::<V>(i, x.to_bits().mul_low(c.to_bits()))));
-        Self::add(a, product)
+        let [re, im] = [t[0].to_bits().mul_low(c.to_bits()), t[1].to_bits().mul_low(c.to_bits())];
+        Self::add(a, [V::from_bits(fold::<V>(i, re)), V::from_bits(fold::<V>(i, im))])
     }
 
     #[inline(always)]

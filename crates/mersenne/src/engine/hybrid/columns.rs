@@ -69,11 +69,14 @@ impl Columns {
                 let z = load::<V>(i, block, at);
                 (parts[0][k], parts[1][k]) = (z[0], z[1]);
             }
-            parts.iter_mut().for_each(|part| V::transpose(&mut part[..l]));
+            for part in &mut parts {
+                V::transpose(&mut part[..l]);
+            }
             // SAFETY: pieces of different blocks do not overlap, and the caller excludes others.
             let out = unsafe { to.piece(self.shape.place(g, c), 2 * l * l) };
-            for k in 0..l {
-                store(out, k, [parts[0][k], parts[1][k]]);
+            let [re, im] = &parts;
+            for (k, (&re, &im)) in re.iter().zip(im).enumerate().take(l) {
+                store(out, k, [re, im]);
             }
         }
     }
@@ -96,11 +99,13 @@ impl Columns {
             // SAFETY: pieces of different blocks do not overlap, and the caller excludes others.
             let tile = unsafe { from.piece(self.shape.place(g, c), 2 * l * l) };
             let mut parts = [[zero; MOST_LANES]; 2];
-            for k in 0..l {
-                let z = load::<V>(i, tile, k);
-                (parts[0][k], parts[1][k]) = (z[0], z[1]);
+            let [re, im] = &mut parts;
+            for (k, (re, im)) in re.iter_mut().zip(im).enumerate().take(l) {
+                [*re, *im] = load::<V>(i, tile, k);
             }
-            parts.iter_mut().for_each(|part| V::transpose(&mut part[..l]));
+            for part in &mut parts {
+                V::transpose(&mut part[..l]);
+            }
             for (k, &at) in group.iter().enumerate() {
                 store(block, at, [parts[0][k], parts[1][k]]);
             }
@@ -128,7 +133,7 @@ impl Kernel for Forward<'_> {
         for c in self.blocks.map(|block| block * V::LANES) {
             for r in 0..t.shape.rows {
                 let row = t.words.row::<V>(i, r);
-                let d = load_one::<V>(i, digits, r * t.shape.columns + c).to_bits();
+                let d = in_order::<V>(load_one::<V>(i, digits, r * t.shape.columns + c).to_bits());
                 let [x, y] = t.words.weigh::<V>(i, d, &row, c);
                 store(&mut complex, r, x);
                 store(&mut modular, r, y);
@@ -176,21 +181,23 @@ impl Kernel for Inverse<'_> {
             for r in (0..t.shape.rows).step_by(l) {
                 let rows = t.words.rows::<V>(i, r);
                 let mut carry = load_one::<V>(i, carries, r).to_bits();
+                // The even words and the odd words, each in FP64 and modulo q.
                 let mut parts = [[zero; MOST_LANES]; 4];
-                for k in 0..l {
-                    let (x, y) = (load::<V>(i, &complex, r + k), load::<V>(i, &modular, r + k));
-                    for (part, x) in parts.iter_mut().zip([x[0], y[0], x[1], y[1]]) {
-                        part[k] = x;
-                    }
+                let [x, r_x, y, r_y] = &mut parts;
+                let lanes = x.iter_mut().zip(r_x).zip(y).zip(r_y).take(l);
+                for (k, (((x, r_x), y), r_y)) in lanes.enumerate() {
+                    [*x, *y] = load::<V>(i, &complex, r + k);
+                    [*r_x, *r_y] = load::<V>(i, &modular, r + k);
                 }
-                parts.iter_mut().for_each(|part| V::transpose(&mut part[..l]));
+                for part in &mut parts {
+                    V::transpose(&mut part[..l]);
+                }
                 let mut digits = [zero; MOST_LANES];
-                for k in 0..l {
-                    let words = [[parts[0][k], parts[1][k]], [parts[2][k], parts[3][k]]];
-                    let [even, odd] = [0, 1].map(|odd| {
-                        t.words.carried::<V>(i, words[odd], &rows, (c + k, odd), &mut carry)
-                    });
-                    digits[k] = V::from_bits(even.and(low).or(odd.shift_left::<32>()));
+                for (k, digit) in digits.iter_mut().enumerate().take(l) {
+                    let (even, odd) = ([parts[0][k], parts[1][k]], [parts[2][k], parts[3][k]]);
+                    let even = t.words.carried::<V>(i, even, &rows, (c + k, 0), &mut carry);
+                    let odd = t.words.carried::<V>(i, odd, &rows, (c + k, 1), &mut carry);
+                    *digit = V::from_bits(in_order::<V>(even.and(low).or(odd.shift_left::<32>())));
                 }
                 V::transpose(&mut digits[..l]);
                 for (k, row) in digits[..l].iter().enumerate() {
@@ -202,4 +209,14 @@ impl Kernel for Inverse<'_> {
             }
         }
     }
+}
+
+/// Returns two digits of 32 bits in each lane, as they stand in memory, with the first one in the low
+/// half; and the other way round.
+#[inline(always)]
+fn in_order<V: F64s>(digits: V::Integers) -> V::Integers {
+    if cfg!(target_endian = "little") {
+        return digits;
+    }
+    digits.shift_left::<32>().or(digits.shift_right::<32>())
 }

@@ -114,18 +114,19 @@ impl Level {
         let step = self.step;
         for block in data.chunks_exact_mut(2 * V::LANES * R * step) {
             for j in 0..step {
-                let x = std::array::from_fn(|s| load::<V>(i, block, j + s * step));
-                let mut y = dft::<A, V, R>(i, x, &self.odd, false);
-                y[0] = A::settle(i, y[0]);
-                let roots = &self.forward[(R - 1) * j..][..R - 1];
-                for (y, &root) in y[1..].iter_mut().zip(roots) {
-                    *y = if j == 0 {
-                        A::settle(i, *y)
-                    } else {
-                        A::times_entry(i, *y, splat::<V>(i, root))
-                    };
+                let mut x = [[V::splat(i, 0.0); 2]; R];
+                for (s, x) in x.iter_mut().enumerate() {
+                    *x = load::<V>(i, block, j + s * step);
                 }
-                for (s, y) in y.into_iter().enumerate() {
+                let y = dft::<A, V, R>(i, x, &self.odd, false);
+                let roots = &self.forward[(R - 1) * j..][..R - 1];
+                store(block, j, A::settle(i, y[0]));
+                for s in 1..R {
+                    let y = if j == 0 {
+                        A::settle(i, y[s])
+                    } else {
+                        A::times_entry(i, y[s], splat::<V>(i, roots[s - 1]))
+                    };
                     store(block, j + s * step, y);
                 }
             }
@@ -141,14 +142,15 @@ impl Level {
         let step = self.step;
         for block in data.chunks_exact_mut(2 * V::LANES * R * step) {
             for j in 0..step {
-                let mut x: [Z<V>; R] = std::array::from_fn(|s| load::<V>(i, block, j + s * step));
-                x[0] = A::settle(i, x[0]);
                 let roots = &self.inverse[(R - 1) * j..][..R - 1];
-                for (x, &root) in x[1..].iter_mut().zip(roots) {
-                    *x = if j == 0 {
-                        A::settle(i, *x)
+                let mut x = [[V::splat(i, 0.0); 2]; R];
+                x[0] = A::settle(i, load::<V>(i, block, j));
+                for s in 1..R {
+                    let z = load::<V>(i, block, j + s * step);
+                    x[s] = if j == 0 {
+                        A::settle(i, z)
                     } else {
-                        A::times_entry(i, *x, splat::<V>(i, root))
+                        A::times_entry(i, z, splat::<V>(i, roots[s - 1]))
                     };
                 }
                 let y = dft::<A, V, R>(i, x, &self.odd, true);
@@ -188,9 +190,10 @@ fn dft<A: Arithmetic, V: F64s, const R: usize>(
             let half = R / 2;
             let mut sums = x;
             for k in 1..=half {
-                let pair = [A::add(x[k], x[R - k]), A::sub(x[k], x[R - k])];
-                y[0] = A::add(y[0], pair[0]);
-                [sums[k], sums[R - k]] = pair.map(|z| A::settle(i, z));
+                let sum = A::add(x[k], x[R - k]);
+                y[0] = A::add(y[0], sum);
+                sums[k] = A::settle(i, sum);
+                sums[R - k] = A::settle(i, A::sub(x[k], x[R - k]));
             }
             for m in 1..=half {
                 let zero = [V::splat(i, 0.0); 2];

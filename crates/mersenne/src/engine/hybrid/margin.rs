@@ -4,39 +4,40 @@
 //! in N words, so that n = N/2 complex points have the same norm. All bounds below leave out terms
 //! of order u²; the factor [`HIGHER_TERMS`] covers them.
 //!
-//! **Operations.** A sum has the relative error u, a complex product with FMA has 2u (Jeannerod and
-//! others 2017), an entry of a table u, since it is rounded correctly. So a product by a root of
-//! unity from a table has 3u.
+//! **Operations.** A sum has the relative error u, a complex product √5·u < 2.25u (Brent, Percival and
+//! Zimmermann 2007; with FMA it is 2u, Jeannerod and others 2017). An entry of a table has u, since it
+//! is rounded correctly. So a product by a root of unity from a table has 3.25u.
 //!
 //! **Levels.** A level of radix r transforms r points and multiplies them by roots. Its error,
-//! compared with the norm √r·‖input‖ of its exact output, is at most c_r·u, with c_2 = 3 + 1 and c_4
-//! = 3 + 2 (one and two sums). For c_3 = 3 + 6, let t = x_1 + x_2 and e = x_1 − x_2; the outputs
+//! compared with the norm √r·‖input‖ of its exact output, is at most c_r·u, with c_2 = 3.25 + 1 and c_4
+//! = 3.25 + 2 (one and two sums). For c_3 = 3.25 + 6, let t = x_1 + x_2 and e = x_1 − x_2; the outputs
 //! are x_0 + t and (x_0 − t/2) ± i·√¾·e. The errors of x_0 + t and of x_0 − t/2, of t in both, of
-//! √¾·e (3u) and of the last sums are at most u·(1 + 1 + 3 + 1) times the norm. For c_7 = 3 + 20,
+//! √¾·e (3u) and of the last sums are at most u·(1 + 1 + 3 + 1) times the norm. For c_7 = 3.25 + 24,
 //! each output is a sum of x_0, three products by cosines and three by sines, each of which has at
-//! most five roundings; Cauchy's inequality with Σ cos² = 1.25 and Σ sin² = 1.75 gives 5u·(1.5 +
-//! 1.33)·√2·‖input‖ for each of six outputs, hence 18.6u of the norm, and with the output x_0 + Σ t
-//! (4u) and the last sum (u) at most 20u. The same constants bound the error of an output relative
+//! most six roundings; Cauchy's inequality with Σ cos² = 1.25 and Σ sin² = 1.75 gives 6u·(1.5 +
+//! 1.33)·√2·‖input‖ for each of six outputs, hence 22.3u of the norm, and with the output x_0 + Σ t
+//! (4u) and the last sum (u) at most 24u. The same constants bound the error of an output relative
 //! to Σ|input|, as the inverse transform needs it.
 //!
 //! **Forward.** Weighting has four roundings: two tables, their product, and the product by a
 //! digit. Levels are unitary except for their scale, so the spectrum has an error of at most F·u in
-//! the 2-norm, F = 4 + 3 + Σ c_r; the 3 is for the roots between columns and rows.
+//! the 2-norm, F = 4 + 3.25 + Σ c_r; the 3.25 is for the roots between columns and rows.
 //!
 //! **Squares.** E and O, the transforms of the even and of the odd words, follow from Z = E + iO.
 //! The spectrum of the product is P = E² + ω^k·O² + 2iEO. Let S² = |E|² + |O|². For a frequency k
 //! and its partner k' (where E and O are conjugate), |P_k| + |P_k'| ≤ 2·√((S²)² + (S²)²), so Σ|P_k| ≤
 //! √2·Σ S² = √2·n·‖x‖². In the same way an error of F·u in both factors causes an error of at most
 //! 2√2·F·u·n·‖x‖² in Σ|P_k|. It is computed as P_k = Z_k² − ¼(1 + ω^k)·D², D = Z_k − conj Z_k', with
-//! ω^k from two tables (4u). D² has the error 4u·|D|²; the product by ¼(1 + ω^k), of magnitude at
-//! most ½, makes that 4.5u·|D|². As Σ|D|² ≤ 4·Σ|Z|² = 4n·‖x‖², and Z² has 2u, the last sum u, all
-//! roundings of squares cause at most (18 + 2 + √2)·u·n·‖x‖² ≤ 23u·n·‖x‖² in Σ|P_k|.
+//! ω^k from two tables (4.25u). D² has the error 4.25u·|D|². ¼(1 + ω^k) is at most ½ and has the error
+//! 1.06u + 0.5u; the product by it makes that (½·(4.25 + 2.25) + 1.56)·u·|D|² = 4.81u·|D|². As Σ|D|² ≤
+//! 4·Σ|Z|² = 4n·‖x‖², and Z² has 2.25u, the last sum u, all roundings of squares cause at most (19.3 +
+//! 2.25 + √2)·u·n·‖x‖² ≤ 23u·n·‖x‖² in Σ|P_k|.
 //!
 //! **Inverse.** A node of the inverse transform is a sum of spectrum entries times numbers of
 //! magnitude 1, so it is at most the sum of their magnitudes, and an output depends on entries
 //! without overlap. So a level adds an error of at most c_r·u·Σ|P_k|/n (Percival 2003, the proof of
 //! theorem 5.1, in this form). With four roundings for the removal of the weights, the inverse has
-//! I = 4 + 3 + Σ c_r.
+//! I = 4 + 3.25 + Σ c_r.
 //!
 //! **Together** a word of the product of x and y has an error of at most K·u·‖x‖·‖y‖ with
 //! K = √2·(2F + I) + 23.
@@ -62,11 +63,11 @@ const HIGHER_TERMS: f64 = 1.001;
 
 /// Returns c_r for a radix r, in units of u.
 fn level(radix: usize) -> f64 {
-    3.0 + match radix {
+    3.25 + match radix {
         2 => 1.0,
         4 => 2.0,
         3 => 6.0,
-        _ => 20.0,
+        _ => 24.0,
     }
 }
 
@@ -89,7 +90,7 @@ fn levels(n: usize) -> f64 {
 /// Returns K: a word of the product of x and y, in N = `length` words, has an FP64 error of at most
 /// K·u·‖x‖·‖y‖.
 pub(super) fn error_factor(length: usize) -> f64 {
-    let one_way = 7.0 + levels(length / 2);
+    let one_way = 7.25 + levels(length / 2);
     HIGHER_TERMS * (2f64.sqrt() * 3.0 * one_way + 23.0)
 }
 

@@ -42,7 +42,7 @@ pub(super) fn store<V: F64s>(data: &mut [f64], index: usize, x: Z<V>) {
 /// Returns an element of a table in every lane.
 #[inline(always)]
 pub(super) fn splat<V: F64s>(i: V::Instructions, x: Entry) -> Z<V> {
-    x.map(|x| V::splat(i, f64::from_bits(x)))
+    [V::splat(i, f64::from_bits(x[0])), V::splat(i, f64::from_bits(x[1]))]
 }
 
 /// The largest number of lanes of any vector.

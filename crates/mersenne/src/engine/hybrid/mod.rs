@@ -9,6 +9,14 @@
 //! | file | subject |
 //! |---|---|
 //! | `margin` | the longest words for which products are exact: the bound and its proof |
+//! | `arithmetic`, `memory` | complex numbers and GF(q²) on vectors, behind one interface |
+//! | `levels` | transforms of lines in either arithmetic |
+//! | `shape` | rows and columns, and partners of frequencies |
+//! | `words` | weights; the exact words of the product, digits and carries |
+//! | `columns`, `rows` | the passes over the points |
+//! | `transform` | one product |
+//!
+//! The register machine is that of the module `exact`.
 
 mod arithmetic;
 pub(in crate::engine) mod bound;
@@ -30,11 +38,14 @@ use super::{BuildOptions, Engine, EngineError, EngineFamily, Margin};
 use crate::layout::WordLayout;
 use transform::Transform;
 
-/// The engine family `hybrid` on the CPU, for exponents 10,000 ≤ p < 2^31. Transform lengths are N
-/// = 2^a·m words with m = 1, 3, 7, 9 or 21 and a ≥ 6, from 384 to 3·2^25 words. Words have 8 to 30
+/// The engine family `hybrid` on the CPU, for exponents 1,000 ≤ p < 2^31. Transform lengths are N
+/// = 2^a·m words with m = 1, 3, 7, 9 or 21 and a ≥ 6, from 64 to 3·2^25 words. Words have 8 to 30
 /// bits.
 ///
-/// With a margin of at least 0, a squaring is exact for all digits.
+/// With a margin of at least 0, a squaring is exact for all digits. It costs two transforms of N/2
+/// complex points in FP64 and two over GF(q²). An engine occupies 32·N bytes (16·N for a spectrum, 16·N
+/// for tables of roots), and 4·N bytes for each register. The first product of two different registers
+/// adds 16·N bytes.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Hybrid;
 
@@ -43,7 +54,7 @@ pub struct Hybrid;
 const ODD_PARTS: [usize; 5] = [1, 3, 7, 9, 21];
 
 /// The shortest transform length, in words.
-const SHORTEST: usize = 384;
+const SHORTEST: usize = 64;
 
 /// The longest transform length, in words. It is enough for p = 2^31 − 1.
 const LONGEST: usize = 3 << 25;
@@ -53,11 +64,15 @@ const LONGEST: usize = 3 << 25;
 const LEAST_POWER: u32 = 6;
 
 /// The smallest exponent.
-const LEAST_EXPONENT: u32 = 10_000;
+const LEAST_EXPONENT: u32 = 1_000;
 
 impl EngineFamily for Hybrid {
     fn name(&self) -> &'static str {
         "hybrid"
+    }
+
+    fn is_exact(&self) -> bool {
+        true
     }
 
     fn exponent_range(&self) -> RangeInclusive<u32> {

@@ -122,14 +122,20 @@ impl<A: Arithmetic> Rows<A> {
         others: Option<[&mut [f64]; 2]>,
     ) {
         // The rows 0 and R/2, in lane 0 of the first pair, have their partners in the same row.
-        let alone =
-            (pair == 0).then(|| [0, 1].map(|k| self.products_in_row::<V>(i, k, groups, &others)));
+        let mut alone = None;
+        if pair == 0 {
+            let zero = self.products_in_row::<V>(i, 0, groups, &others);
+            alone = Some([zero, self.products_in_row::<V>(i, 1, groups, &others)]);
+        }
         let roots = load::<V>(i, &self.row_roots, pair);
         let quarter = splat::<V>(i, self.quarter);
         for (at, &to) in self.partners[1].iter().enumerate() {
             let root = A::times_entry(i, roots, splat(i, self.column_roots[at]));
             let z = [load::<V>(i, groups[0], at), load(i, groups[1], to)];
-            let y = others.as_ref().map(|o| [load::<V>(i, o[0], at), load(i, o[1], to)]);
+            let y = match &others {
+                None => z,
+                Some(others) => [load::<V>(i, others[0], at), load(i, others[1], to)],
+            };
             let [p, q] = products::<A, V>(i, z, y, A::add(quarter, root));
             store(groups[0], at, p);
             store(groups[1], to, q);
@@ -154,31 +160,35 @@ impl<A: Arithmetic> Rows<A> {
         groups: &[&mut [f64]; 2],
         others: &Option<[&mut [f64]; 2]>,
     ) -> Vec<[f64; 2]> {
-        let point = |data: &[f64], at: usize| -> Z<V> {
-            let at = 2 * V::LANES * at;
-            [data[at], data[at + V::LANES]].map(|x| V::splat(i, x))
-        };
         // The row R/2 is in the group of partners, for which `row_roots` has no entry. Its root is the
         // entry of `middle` in column 1.
         let middle = &self.middle[2 * V::LANES * self.columns * k..];
         let quarter = splat::<V>(i, self.quarter);
-        let root_of_row = A::times_entry(i, point(middle, 1), quarter);
-        self.partners[k]
-            .iter()
-            .enumerate()
-            .map(|(at, &to)| {
-                let root = A::times_entry(i, root_of_row, splat(i, self.column_roots[at]));
-                let z = [point(groups[k], at), point(groups[k], to)];
-                let y = others.as_ref().map(|o| [point(o[k], at), point(o[k], to)]);
-                let [p, _] = products::<A, V>(i, z, y, A::add(quarter, root));
-                p.map(first_lane)
-            })
-            .collect()
+        let root_of_row = A::times_entry(i, first_point::<V>(i, middle, 1), quarter);
+        let mut row = Vec::with_capacity(self.columns);
+        for (at, &to) in self.partners[k].iter().enumerate() {
+            let root = A::times_entry(i, root_of_row, splat(i, self.column_roots[at]));
+            let z = [first_point::<V>(i, groups[k], at), first_point(i, groups[k], to)];
+            let y = match others {
+                None => z,
+                Some(others) => [first_point(i, others[k], at), first_point(i, others[k], to)],
+            };
+            let [p, _] = products::<A, V>(i, z, y, A::add(quarter, root));
+            row.push([first_lane(p[0]), first_lane(p[1])]);
+        }
+        row
     }
 }
 
+/// Returns the element in lane 0 of vector number `index`, in every lane.
+#[inline(always)]
+fn first_point<V: F64s>(i: V::Instructions, data: &[f64], index: usize) -> Z<V> {
+    let at = 2 * V::LANES * index;
+    [V::splat(i, data[at]), V::splat(i, data[at + V::LANES])]
+}
+
 /// Returns the spectrum of the product at a frequency k and its partner k', for the spectrum z at k
-/// and k', and that of the other factor y, which is z itself by default. `factor` is ¼(1 + ω_n^k).
+/// and k', and that of the other factor y, which is z for a square. `factor` is ¼(1 + ω_n^k).
 ///
 /// The transforms of the even and of the odd words are E = (z_k + conj z_k')/2 and O = (z_k − conj
 /// z_k')/(2i), with ω^k·O·O in the even words of the product. The product is z_k·y_k − ¼(1 + ω^k)·D·D'
@@ -187,11 +197,11 @@ impl<A: Arithmetic> Rows<A> {
 fn products<A: Arithmetic, V: F64s>(
     i: V::Instructions,
     z: [Z<V>; 2],
-    y: Option<[Z<V>; 2]>,
+    y: [Z<V>; 2],
     factor: Z<V>,
 ) -> [Z<V>; 2] {
-    let y = y.unwrap_or(z);
-    let [d, e] = [z, y].map(|z| A::sub(z[0], A::conjugate(i, z[1])));
+    let d = A::sub(z[0], A::conjugate(i, z[1]));
+    let e = A::sub(y[0], A::conjugate(i, y[1]));
     let t = A::times(i, A::times(i, d, e), factor);
     [A::sub(A::times(i, z[0], y[0]), t), A::sub(A::times(i, z[1], y[1]), A::conjugate(i, t))]
 }

@@ -53,6 +53,31 @@ impl Weights {
     }
 }
 
+impl Weights {
+    /// Returns words of a row, from column c on, times their weights, in FP64 and modulo q. `digits` are
+    /// the digits plus 2^31.
+    #[inline(always)]
+    fn weigh<V: F64s>(
+        &self,
+        i: V::Instructions,
+        digits: V::Integers,
+        row: &Row<V>,
+        c: usize,
+    ) -> [V; 2] {
+        let wraps = load_one::<V>(i, &self.exponents, c).at_least(row.wraps_from);
+        let weight =
+            V::select(wraps, row.half_forward, row.forward).mul(load_one(i, &self.forward, c));
+        let exact = V::from_bits(digits.or(V::splat_bits(i, TWO_TO_52)))
+            .sub(V::splat(i, ((1u64 << 52) + (1 << 31)) as f64));
+        // d + 2^31 ≡ d + 1. Products are below 2^63, and folded twice below 2^32.
+        let of_column = load_one::<V>(i, &self.modular, c).to_bits();
+        let modular = digits.sub(V::splat_bits(i, 1)).mul_low(of_column);
+        let modular = fold::<V>(i, fold::<V>(i, modular));
+        let of_row = V::select(wraps, row.half_modular, row.modular).to_bits();
+        [exact.mul(weight), V::from_bits(fold::<V>(i, modular.mul_low(of_row)))]
+    }
+}
+
 /// Returns an element of GF(q) as the bit pattern of a lane.
 fn lane(x: u32) -> f64 {
     f64::from_bits(u64::from(x))
@@ -162,25 +187,9 @@ impl Words {
         // A digit d plus 2^31, from 0 to 2^32 − 1.
         let plus = V::splat_bits(i, 1 << 31 | 1 << 63);
         let digits = digits.xor(plus);
-        let [even, odd] = [digits.and(low), digits.shift_right::<32>()];
-        let [even, odd] = [(even, &self.columns[0]), (odd, &self.columns[1])].map(|(d, column)| {
-            let wraps = load_one::<V>(i, &column.exponents, c).at_least(row.wraps_from);
-            let weight = V::select(wraps, row.half_forward, row.forward).mul(load_one(
-                i,
-                &column.forward,
-                c,
-            ));
-            let exact = V::from_bits(d.or(V::splat_bits(i, TWO_TO_52)))
-                .sub(V::splat(i, ((1u64 << 52) + (1 << 31)) as f64));
-            // d + 2^31 ≡ d + 1. Products are below 2^63, and folded twice below 2^32.
-            let modular =
-                d.sub(V::splat_bits(i, 1)).mul_low(load_one::<V>(i, &column.modular, c).to_bits());
-            let modular = fold::<V>(i, fold::<V>(i, modular));
-            let of_row = V::select(wraps, row.half_modular, row.modular).to_bits();
-            let modular = V::from_bits(fold::<V>(i, modular.mul_low(of_row)));
-            [exact.mul(weight), modular]
-        });
-        [[even[0], odd[0]], [even[1], odd[1]]]
+        let [x, r] = self.columns[0].weigh::<V>(i, digits.and(low), row, c);
+        let [y, s] = self.columns[1].weigh::<V>(i, digits.shift_right::<32>(), row, c);
+        [[x, y], [r, s]]
     }
 
     /// Converts a word of the product to a digit and a carry, in each lane. The words are in column c
@@ -219,19 +228,23 @@ impl Words {
         let n = quotient::<V>(i, real, r_real);
 
         let short = exponents.at_least(below);
-        let chosen = |if_short: u64, if_long: u64| {
-            let [short_of, long] = [if_short, if_long].map(|x| V::splat(i, f64::from_bits(x)));
-            V::select(short, short_of, long).to_bits()
-        };
         let b = u64::from(self.bits);
-        let (bits, half) = (chosen(b, b + 1), chosen(1 << b >> 1, 1 << b));
-        let offset = chosen(SIGNED >> b, SIGNED >> (b + 1));
+        let bits = choose::<V>(i, short, [b, b + 1]);
+        let half = choose::<V>(i, short, [1 << b >> 1, 1 << b]);
+        let offset = choose::<V>(i, short, [SIGNED >> b, SIGNED >> (b + 1)]);
         let s = r.sub(n).add(*carry);
         let out = s.add(half).add(V::splat_bits(i, SIGNED)).shift_right_each(bits).sub(offset);
         let digit = s.sub(out.shift_left_each(bits));
         *carry = n.shift_left_each(V::splat_bits(i, 31).sub(bits)).add(out);
         digit
     }
+}
+
+/// Returns `x[0]` where the mask is true, and `x[1]` elsewhere.
+#[inline(always)]
+fn choose<V: F64s>(i: V::Instructions, mask: V::Mask, x: [u64; 2]) -> V::Integers {
+    let [yes, no] = [V::splat_bits(i, x[0]), V::splat_bits(i, x[1])];
+    V::select(mask, V::from_bits(yes), V::from_bits(no)).to_bits()
 }
 
 /// Returns n = round((z̃ − r)/q) as a signed integer, for |n| < 2^51. For an integer z ≡ r mod q with
@@ -241,4 +254,52 @@ fn quotient<V: F64s>(i: V::Instructions, real: V, r: V) -> V::Integers {
     let rounder = V::splat(i, ROUNDER);
     let t = real.sub(r).mul(V::splat(i, 1.0 / f64::from(Q)));
     t.add(rounder).to_bits().sub(rounder.to_bits())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::margin;
+    use super::*;
+    use warpint_arith::simd::Kernel;
+
+    struct Quotient(f64, f64);
+
+    impl Kernel for Quotient {
+        type Output = i64;
+
+        #[inline(always)]
+        fn run<V: F64s>(self, i: V::Instructions) -> i64 {
+            let n = quotient::<V>(i, V::splat(i, self.0), V::splat(i, self.1));
+            super::super::memory::first_lane(V::from_bits(n)).to_bits() as i64
+        }
+    }
+
+    #[test]
+    fn words_are_exact_up_to_the_limit() {
+        let q = i128::from(Q);
+        let (mut checked, mut wrong) = (0, 0);
+        for z in [0i128, 1, -1, q, -q, q / 2, 1 << 40, (1 << 60) + 12_345, 0x5555 << 58, 1 << 74] {
+            for z in [z, -z, z + 1_234_567_890] {
+                // r may be any residue of the carry pass, also one above q.
+                for r in [z.rem_euclid(q), z.rem_euclid(q) + q] {
+                    let exact = ((z - r) / q) as i64;
+                    for error in [0.0, 0.5, 0.999, 1.0, 1.1].map(|f| (f * margin::limit()) as i128)
+                    {
+                        for approximate in [z + error, z - error].map(|x| x as f64) {
+                            let within = (approximate as i128 - z).abs() as f64 <= margin::limit();
+                            let found = warpint_arith::simd::run(Quotient(approximate, r as f64));
+                            if within {
+                                assert_eq!(found, exact, "z = {z}, r = {r}, error {error}");
+                                checked += 1;
+                            } else if found != exact {
+                                wrong += 1;
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        // Beyond the limit, 1.1 times its value is too far for almost all words.
+        assert!(checked > 300 && wrong > 60, "{checked} {wrong}");
+    }
 }

@@ -102,7 +102,7 @@ fn check_products(engine: &mut dyn Engine, xs: &[Residue]) {
 #[test]
 fn products_at_every_short_length() {
     for n in Hybrid.lengths(0, 3000) {
-        for p in [longest_exponent(n), 8 * n as u32 + 1].map(|p| p.max(10_001)) {
+        for p in [longest_exponent(n), 8 * n as u32 + 1].map(|p| p.max(1_001)) {
             for level in Cpu::levels() {
                 check_products(engine_of(level, p, n, 1).as_mut(), &patterns(p, n));
             }

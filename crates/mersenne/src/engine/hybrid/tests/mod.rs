@@ -1,1 +1,3 @@
 mod machine;
+mod margin;
+mod transform;
