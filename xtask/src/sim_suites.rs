@@ -11,6 +11,7 @@ use warpint_device::{Device, DeviceError};
 use warpint_integer::{Executor, UintBatch, Width};
 use warpint_mersenne::engine::fp64_gpu::Fp64On;
 use warpint_mersenne::engine::goldilocks_gpu::GoldilocksOn;
+use warpint_mersenne::engine::hybrid_gpu::HybridOn;
 use warpint_mersenne::{BuildOptions, EngineFamily, Shift, Step};
 use warpint_selftest::sample;
 
@@ -45,6 +46,7 @@ const SUITES: &[Suite] = &[
     ("carry", |device| Ok(planted::carry(device, None)?)),
     ("field", field),
     ("field50", field50),
+    ("field31", field31),
     ("elementwise", elementwise),
     ("batches", batches),
     ("division", division),
@@ -61,6 +63,8 @@ const SUITES: &[Suite] = &[
     ("fp64-256", |device| fp64(device, 4423, 256)),
     ("fp64-1344", |device| fp64(device, 21_701, 1344)),
     ("fp64-4608", |device| fp64(device, 86_243, 4608)),
+    ("hybrid-512", |device| hybrid(device, 11_213, 512)),
+    ("hybrid-2688", |device| hybrid(device, 44_497, 2688)),
 ];
 
 /// Compares the kernels' arithmetic modulo 2^64 − 2^32 + 1 with the arithmetic of the CPU.
@@ -76,6 +80,14 @@ fn field(device: &Device) -> Result<()> {
 fn field50(device: &Device) -> Result<()> {
     for (name, case) in warpint_selftest::fields::f50::CASES {
         case(device, warpint_selftest::SEED, 500).map_err(anyhow::Error::msg).context(*name)?;
+    }
+    Ok(())
+}
+
+/// Compares the kernels' arithmetic modulo 2^31 − 1 with the arithmetic of the CPU.
+fn field31(device: &Device) -> Result<()> {
+    for (name, case) in warpint_selftest::fields::m31::CASES {
+        case(device, warpint_selftest::SEED).map_err(anyhow::Error::msg).context(*name)?;
     }
     Ok(())
 }
@@ -205,6 +217,10 @@ fn goldilocks(device: &Device, p: u32, length: usize) -> Result<()> {
 
 fn fp64(device: &Device, p: u32, length: usize) -> Result<()> {
     every_operation(&Fp64On::new(device.clone()), p, length)
+}
+
+fn hybrid(device: &Device, p: u32, length: usize) -> Result<()> {
+    every_operation(&HybridOn::new(device.clone()), p, length)
 }
 
 /// Compares every operation of an engine of the given exponent and length with `goldilocks` on the

@@ -123,11 +123,14 @@ fn of_kernels<'a>(device: &'a Device, widths: &'a [usize]) -> Vec<Case<'a>> {
         let work = move || of_field(device, SEED, fields::f50::DRAWN);
         Case::new(format!("field50@{place}"), case, work)
     });
+    let m31 = fields::m31::CASES.iter().map(|&(case, of_field)| {
+        Case::new(format!("field31@{place}"), case, move || of_field(device, SEED))
+    });
     let elementwise = elementwise::CASES.iter().map(|&(case, of_batches)| {
         let work = move || of_batches(device, SEED, widths);
         Case::new(format!("elementwise@{place}"), case, work)
     });
-    goldilocks.chain(f50).chain(elementwise).collect()
+    goldilocks.chain(f50).chain(m31).chain(elementwise).collect()
 }
 
 fn of_batches<'a>(executor: &'a Executor, sizes: &'a batches::Sizes) -> Vec<Case<'a>> {

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, ensure};
 use rayon::prelude::*;
 use warpint_device::{Nvrtc, Source};
-use warpint_mersenne::engine::{fp64_gpu, goldilocks_gpu};
+use warpint_mersenne::engine::{fp64_gpu, goldilocks_gpu, hybrid_gpu};
 
 use budgets::{Budgets, Key};
 use usage::{Limits, parse};
@@ -39,6 +39,10 @@ const FEW_OF_GOLDILOCKS: [usize; 3] = [1 << 10, 5 << 16, 1 << 22];
 /// which the kernels are tuned. They are the same with `--all`, because `fp64` has too many
 /// lengths.
 const FEW_OF_FP64: [usize; 4] = [256, 1536, 393_216, 4_718_592];
+
+/// The transform lengths of `hybrid` that are checked: a short one, and one of those that tests of
+/// record exponents use.
+const FEW_OF_HYBRID: [usize; 2] = [1 << 12, 3 << 20];
 
 /// The version of NVRTC (major, minor) for which the budgets are recorded. Other versions allocate
 /// registers differently.
@@ -84,7 +88,7 @@ struct Folder {
     sources: fn(lengths: &[usize], shared_memory: u32) -> Result<Vec<Source>>,
 }
 
-const FOLDERS: [Folder; 7] = [
+const FOLDERS: [Folder; 8] = [
     Folder {
         budgets: "crates/device/kernels/budgets.toml",
         by: &["RADIX"],
@@ -121,6 +125,28 @@ const FOLDERS: [Folder; 7] = [
         sources: |lengths, shared_memory| {
             let of = |&length| fp64_gpu::sources(length, shared_memory);
             // The sums of registers are in the folder above.
+            let own = |source: &Source| source.kernels() != ["combine"];
+            Ok(lengths.iter().flat_map(of).filter(own).collect())
+        },
+    },
+    Folder {
+        budgets: "crates/mersenne/kernels/hybrid/budgets.toml",
+        by: &[
+            "OUTER_RADIX",
+            "RADIX_A",
+            "RADIX_B",
+            "WIDTH",
+            "CHUNK",
+            "PAIRS",
+            "CHECKED",
+            "STEP",
+            "THREADS",
+            "BLOCKS",
+        ],
+        few_lengths: &FEW_OF_HYBRID,
+        all_lengths: || FEW_OF_HYBRID.to_vec(),
+        sources: |lengths, shared_memory| {
+            let of = |&length| hybrid_gpu::sources(length, shared_memory);
             let own = |source: &Source| source.kernels() != ["combine"];
             Ok(lengths.iter().flat_map(of).filter(own).collect())
         },

@@ -6,7 +6,7 @@
 use warpint_device::Device;
 use warpint_integer::Executor;
 use warpint_selftest::batches::{self, Sizes, elementwise};
-use warpint_selftest::fields::{f50, goldilocks};
+use warpint_selftest::fields::{f50, goldilocks, m31};
 use warpint_selftest::transforms::{big, cpu, prime, small};
 use warpint_selftest::{
     CaseReport, Depth, Summary, run_batches, run_kernels, run_transforms, run_transforms_on_cpu,
@@ -30,6 +30,7 @@ fn passes(filter: &str, widths: &[usize], cases: usize) {
 fn the_field_arithmetic_is_that_of_the_cpu() {
     passes("field@", &[], goldilocks::CASES.len());
     passes("field50@", &[], f50::CASES.len());
+    passes("field31@", &[], m31::CASES.len());
 }
 
 #[test]

@@ -10,6 +10,7 @@ use rug::Integer;
 use warpint_device::Device;
 use warpint_mersenne::engine::fp64_gpu::Fp64On;
 use warpint_mersenne::engine::goldilocks_gpu::GoldilocksOn;
+use warpint_mersenne::engine::hybrid_gpu::HybridOn;
 use warpint_mersenne::{BuildOptions, Engine, EngineError, EngineFamily, Shift, Step};
 use warpint_selftest::{SEED, sample};
 use warpint_testkit::gmp::{self, Ring};
@@ -20,6 +21,10 @@ fn goldilocks() -> GoldilocksOn {
 
 fn fp64() -> Fp64On {
     Fp64On::new(Device::shuffled_simulator().unwrap())
+}
+
+fn hybrid() -> HybridOn {
+    HybridOn::new(Device::shuffled_simulator().unwrap())
 }
 
 /// Returns two exponents with enough round-off margin at the given transform length: about the
@@ -118,6 +123,8 @@ default_shapes! {
     fp64_in_256_words: fp64, 256;
     fp64_in_640_words: fp64, 640;
     fp64_in_4480_words: fp64, 4480;
+    hybrid_in_512_words: hybrid, 512;
+    hybrid_in_2688_words: hybrid, 2688;
 }
 
 /// A function that returns the features of a shape, given its name. Each feature is a text such as
@@ -258,6 +265,16 @@ fn goldilocks_shapes_of_every_kind_agree() {
 fn fp64_shapes_of_many_kinds_agree() {
     let seen = shapes_agree(&fp64(), &[256], fp64_features, &[Step::Square]);
     for feature in ["chunk 4", "chunk 8"] {
+        assert!(seen.contains(feature), "{seen:?}");
+    }
+}
+
+#[test]
+#[ignore = "slow: many shapes"]
+fn hybrid_shapes_of_many_kinds_agree() {
+    let lengths = [512, 768, 896, 2304, 2688];
+    let seen = shapes_agree(&hybrid(), &lengths, fp64_features, &STEPS);
+    for feature in ["chunk 4", "chunk 8", "row radix 3", "row radix 7", "row radix 9", "pairs 2"] {
         assert!(seen.contains(feature), "{seen:?}");
     }
 }

@@ -60,7 +60,9 @@ fn power_of_2(k: u64, n: u64) -> Dd {
 pub(in crate::engine) fn specialise(source: Source, shape: &Shape, p: u32, part: Part) -> Source {
     let source = HEADERS
         .into_iter()
-        .fold(source.header("constants.cuh", &CONSTANTS), |source, (name, text)| source.header(name, text))
+        .fold(source.header("constants.cuh", &CONSTANTS), |source, (name, text)| {
+            source.header(name, text)
+        })
         .define("STREAMING", u32::from(shape.streaming));
     if !part.is_of_columns() {
         return source

@@ -21,7 +21,7 @@ use warpint_device::Source;
 use super::fp64_gpu::constants;
 use super::gpu::{self, Arithmetic, Line, OnDevice, Part, Shape as _};
 use super::hybrid::Hybrid;
-use super::hybrid::bound::{FactorErrors, Roundings, constant, stages};
+use super::hybrid::bound::{self, FactorErrors, Roundings};
 use super::{EngineError, Margin, Work};
 use shape::Shape;
 use words::HybridWords;
@@ -45,28 +45,23 @@ const LONGEST: usize = 21 << 20;
 /// [`Step::SquareTimes`](super::Step::SquareTimes).
 const LARGEST_MULTIPLIER: u32 = 4;
 
-/// The largest error of a product before rounding, in units of q = 2^31 − 1. It leaves room for the
-/// three roundings of the quotient by q, whose magnitude is below 2^44.
-const LIMIT: f64 = 0.5 - 1.0 / 128.0;
+/// The part of the largest error 2^30 that is left for the three roundings of the quotient by q = 2^31
+/// − 1: the magnitude of the quotient is below 2^44, so they are less than q/128.
+const SLACK: f64 = (1u32 << 24) as f64;
 
 /// Returns K for a shape: the FP64 error of a word of the square of x is at most K·u·‖x‖², with u =
 /// 2^−53 (`docs/internals/hybrid-bound.md`).
 fn error_factor(shape: &Shape) -> f64 {
     let radices = |Line { q, a, b }: Line| [q, a, b];
-    let stages = stages(radices(shape.column()), radices(shape.row()), FactorErrors::Formula);
-    constant(&stages, Roundings::GPU)
+    let stages =
+        bound::stages(radices(shape.column()), radices(shape.row()), FactorErrors::Formula);
+    bound::constant(&stages, Roundings::GPU)
 }
 
 /// Returns an estimate of [`error_factor`] for the usual shapes of a transform length. Plans use the
 /// estimate; every product is judged with the factor of its shape.
 fn usual_error_factor(length: usize) -> f64 {
     24.5 * (length as f64 / 2.0).log2() - 98.0
-}
-
-/// Returns the bound on the error of products of numbers whose norm ‖x‖² is `norm`, in units of q =
-/// 2^31 − 1. `factor` is the result of [`error_factor`].
-fn error_of(norm: f64, factor: f64) -> f64 {
-    factor * 2f64.powi(-53) * norm / 2f64.powi(31)
 }
 
 /// Returns the mean of ‖x‖² for random balanced digits of a residue mod 2^p − 1 in `length` words:
@@ -92,9 +87,9 @@ fn least_exponent(length: usize) -> u32 {
 /// The largest number of bits of a word: a digit and half of its base fit into 31 bits.
 const MOST_BITS: usize = 29;
 
+/// Returns the margin for random digits, whose norm is at most one per cent above the mean.
 fn spare_bits(p: u32, length: usize) -> f64 {
-    let error = usual_error_factor(length) * 2f64.powi(-53) * usual_norm(p, length) * 1.01;
-    (LIMIT * 2f64.powi(31) / error).log2()
+    bound::margin(usual_error_factor(length), 1.01 * usual_norm(p, length), SLACK)
 }
 
 /// Returns the largest exponent for which a transform length has a margin of at least 0.
@@ -135,8 +130,11 @@ impl Arithmetic for Hybrid {
 
     fn specialise(source: Source, shape: &Shape, p: u32, part: Part) -> Source {
         let source = constants::specialise(source, &shape.0, p, part);
-        let source =
-            if part.is_of_columns() { source.define("ORDER", shape::MULTIPROCESSORS) } else { source };
+        let source = if part.is_of_columns() {
+            source.define("ORDER", shape::MULTIPROCESSORS)
+        } else {
+            source
+        };
         HEADERS.into_iter().fold(source, |source, (name, text)| source.header(name, text))
     }
 

@@ -49,7 +49,9 @@ pub(super) struct Words {
 /// # Panics
 /// Panics if N is a multiple of 31, which no transform length is.
 fn inverse_mod_31(n: u64) -> u64 {
-    u64::from(m31::root_of_two(n).expect("no length is a multiple of 31"))
+    let exponent = m31::root_of_two(n);
+    assert!(exponent.is_some(), "{n} words are a multiple of 31");
+    u64::from(exponent.unwrap_or_default())
 }
 
 /// Returns ω_n^k for any sign of k.
@@ -58,7 +60,9 @@ fn inverse_mod_31(n: u64) -> u64 {
 /// Panics if there is no root of order n.
 fn root(k: i64, n: u64) -> Gauss {
     let k = k.rem_euclid(n as i64) as u64;
-    root_of_unity(n).expect("the shape has roots of unity").pow(k)
+    let root = root_of_unity(n);
+    assert!(root.is_some(), "there is no root of unity of order {n}");
+    root.unwrap_or_default().pow(k)
 }
 
 /// Returns a factor as the kernels read it: both components doubled.
@@ -68,12 +72,7 @@ fn doubled(Gauss { re, im }: Gauss) -> u64 {
 
 /// Returns the doubled factors ω_n^(sign·i·j) for every i in `outer` and, next to each other, every
 /// j < `inner`.
-fn powers(
-    outer: std::ops::Range<u32>,
-    inner: u32,
-    n: u64,
-    sign: i64,
-) -> impl Iterator<Item = u64> {
+fn powers(outer: std::ops::Range<u32>, inner: u32, n: u64, sign: i64) -> impl Iterator<Item = u64> {
     outer.flat_map(move |i| {
         (0..inner).map(move |j| doubled(root(sign * i64::from(i) * i64::from(j), n)))
     })
@@ -126,7 +125,9 @@ fn exact_rows(shape: &Shape) -> Vec<u64> {
     let mut table: Vec<u64> = powers(1..a, q, lq * la, -1).collect();
     table.extend(last_step(line));
     for kq in 0..q {
-        table.extend((0..a).map(|ka| doubled(times(root(-i64::from(kq + q * ka), columns), quarter))));
+        table.extend(
+            (0..a).map(|ka| doubled(times(root(-i64::from(kq + q * ka), columns), quarter))),
+        );
     }
     for ka in 0..i64::from(a) {
         table.extend((0..i64::from(b)).map(|b| doubled(times(root(ka * b, la * lb), scale))));
@@ -155,8 +156,7 @@ fn exact_points(shape: &Shape) -> [usize; 2] {
     let of_line = |Line { q, a, b }: Line| (a - 1) * q + (b - 1) * q * a + (q - 1) * a * b;
     let (c, r) = (shape.column(), shape.row());
     let odd = shape.columns() >> shape.columns().trailing_zeros();
-    let columns =
-        of_line(c) + (c.a - 1) * c.b + shape.columns() * (c.b - 1 + c.a + c.q);
+    let columns = of_line(c) + (c.a - 1) * c.b + shape.columns() * (c.b - 1 + c.a + c.q);
     let rows = of_line(r)
         + r.q * r.a
         + r.a * r.b

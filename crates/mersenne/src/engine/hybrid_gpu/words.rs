@@ -3,11 +3,11 @@
 use warpint_device::{Arg, Buffer, Device};
 
 use super::tables::{Tables, Words};
-use super::{LARGEST_MULTIPLIER, LIMIT, Shape, error_factor, error_of};
+use super::{LARGEST_MULTIPLIER, SLACK, Shape, error_factor};
 use crate::engine::fp64::engine::Statistics;
 use crate::engine::fp64_gpu::tables::Point;
 use crate::engine::gpu::{self, LineTables};
-use crate::engine::hybrid::Hybrid;
+use crate::engine::hybrid::{Hybrid, bound};
 use crate::engine::{EngineError, Health, Step};
 use crate::layout::WordLayout;
 
@@ -19,8 +19,8 @@ const MEASURED: usize = 16_384;
 /// with them.
 pub(in crate::engine) struct HybridWords {
     layout: WordLayout,
-    /// K of the shape ([`error_factor`]).
-    error_factor: f64,
+    /// The largest norm for which a product is proven to be exact.
+    largest_norm: f64,
     words: Words,
     row_weights: Buffer<Point>,
     column_weights: Buffer<Point>,
@@ -73,7 +73,7 @@ impl gpu::Words<Hybrid> for HybridWords {
             measured: device.upload(&[0; 4 * MEASURED])?,
             transformed: 0,
             statistics: Statistics::default(),
-            error_factor: error_factor(shape),
+            largest_norm: bound::largest_norm_squared(error_factor(shape), SLACK),
             layout,
         };
         Ok((words, tables.lines))
@@ -108,22 +108,21 @@ impl gpu::Words<Hybrid> for HybridWords {
         let (distances, more) = rest.split_at(MEASURED);
         let unit = 4f64.powi(self.words.bits as i32) / f64::from(1 << 20);
         let norm = norms.iter().chain(more).copied().max().unwrap_or(0) as f64 * unit;
-        let bound = error_of(norm, self.error_factor);
-        let mut worst = bound;
+        // The proven bound on the distances: the error as a fraction of q, and the roundings of the
+        // quotient.
+        let limit = (norm / self.largest_norm + 2.0 / 128.0).min(1.0) / 2.0;
+        let mut worst = 0f64;
         for &distance in distances.iter().filter(|distance| **distance != 0) {
             let distance = f64::from_bits(distance << 32).min(0.5);
             self.statistics.note(distance);
-            // The transforms contradict each other: a fault of the device. The roundings of the
-            // quotient add less than the limit leaves.
-            if distance > bound + (0.5 - LIMIT) {
-                worst = 0.5;
-            }
+            worst = worst.max(distance);
         }
-        if worst <= LIMIT {
+        // A distance above the bound is a fault of the device: the transforms contradict each other.
+        if norm <= self.largest_norm && worst <= limit {
             return Ok(());
         }
-        let length = self.layout.len();
-        Err(EngineError::RoundOff { measured: worst.min(0.5), limit: LIMIT, length })
+        let measured = if norm > self.largest_norm { 0.5 } else { worst };
+        Err(EngineError::RoundOff { measured, limit, length: self.layout.len() })
     }
 
     fn health(&self) -> Health {

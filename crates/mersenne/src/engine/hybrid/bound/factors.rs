@@ -110,6 +110,7 @@ pub(super) struct Powers {
 
 impl Powers {
     /// Returns w^e as it is computed at the position (x, y), for the sign of the exponents.
+    #[cfg(test)]
     pub(super) fn computed(&self, sign: i64, e: u32, x: u64, y: u64) -> Complex {
         let turn = |v: u64| sign * (u64::from(e) * v) as i64;
         let w = rounded_root(turn(x), self.table.1);

@@ -7,25 +7,22 @@
 //!
 //! and for the product of x and y the same with ‖x‖·‖y‖. The proof is in
 //! `docs/internals/hybrid-bound.md`; it is about the kernels of the engine `fp64` on a GPU
-//! (`columns.cu`, `rows.cu`), and about transforms on a CPU whose stages are those of [`Stage`].
+//! (`columns.cu`, `rows.cu`), whose steps the kernels of `hybrid` share. The engine on the CPU has a bound
+//! of its own (`hybrid/margin.rs`).
 //!
 //! | file | subject |
 //! |---|---|
 //! | `stage` | the relative error of each stage of a transform |
 //! | `gpu` | the stages of the transforms on a GPU |
-//! | `cpu` | the stages of simple transforms on a CPU |
 //! | `factors` | factors as a GPU computes them, and their errors |
 
-mod cpu;
 mod factors;
 mod gpu;
 mod stage;
 #[cfg(test)]
 mod tests;
 
-pub(in crate::engine) use cpu::{TableLevel, table_stages};
-pub(in crate::engine) use gpu::{FactorErrors, Line, Stages, stages};
-pub(in crate::engine) use stage::Stage;
+pub(in crate::engine) use gpu::{FactorErrors, Stages, stages};
 
 use stage::SAFETY;
 
@@ -68,6 +65,7 @@ pub(in crate::engine) fn constant(stages: &Stages, roundings: Roundings) -> f64 
 /// b_w bits and weights a_w = 2^(⌈pw/N⌉ − pw/N):
 ///
 /// ‖x‖² ≤ ¼·4^(p/N)·N·3/ln 4·(1 + excess)².
+#[cfg(test)]
 #[must_use]
 pub(in crate::engine) fn norm_squared(p: u32, words: usize, excess: f64) -> f64 {
     let n = words as f64;
@@ -92,6 +90,7 @@ pub(in crate::engine) fn largest_norm_squared(constant: f64, slack: f64) -> f64 
 }
 
 /// Returns the largest p/N, in bits, for which the margin of `words` words is at least 0.
+#[cfg(test)]
 #[must_use]
 pub(in crate::engine) fn largest_bits(constant: f64, words: usize, excess: f64, slack: f64) -> f64 {
     0.5 * margin(constant, norm_squared(0, words, excess), slack)

@@ -18,14 +18,6 @@ pub(super) const SAFETY: f64 = 1.0 + 1.0 / (1u64 << 40) as f64;
 pub(in crate::engine) enum Stage {
     /// Sums and differences a ± b, where b was multiplied by a power of i or not at all (p = 2).
     Sums,
-    /// Products of some of the points by factors (p = 1). With `fused`, a product takes four
-    /// operations of which two are fused multiply-adds; without, six.
-    Products {
-        /// The largest error of a factor.
-        factor: f64,
-        /// Whether fused multiply-adds are used.
-        fused: bool,
-    },
     /// s = a + t·b by four fused multiply-adds, and 2a − s by two (p = 2): `butterfly` of
     /// `fourier.cuh`.
     Fused {
@@ -50,7 +42,6 @@ impl Stage {
     pub(super) fn mean_error(self) -> f64 {
         let error = match self {
             Self::Sums => 1.0,
-            Self::Products { factor, fused } => product_error(fused) + factor,
             Self::Fused { factor } => supremum(|c| {
                 let e = c.two_roundings() + factor * c.part();
                 e.hypot(e + c.d)
@@ -76,7 +67,6 @@ impl Stage {
     pub(super) fn largest_error(self) -> f64 {
         let error = match self {
             Self::Sums => 1.0,
-            Self::Products { factor, fused } => product_error(fused) + factor,
             Self::Fused { factor } => 3.0 + factor,
             Self::Odd { radix, factor, fused } => {
                 let h = half(radix);
@@ -92,12 +82,6 @@ impl Stage {
 /// Returns h = (p − 1)/2.
 fn half(radix: u32) -> f64 {
     f64::from((radix - 1) / 2)
-}
-
-/// Returns the relative error of a complex product.
-fn product_error(fused: bool) -> f64 {
-    // Without fused multiply-adds: Brent, Percival and Zimmermann (2007).
-    if fused { 2.0 } else { 5f64.sqrt() }
 }
 
 /// Upper bounds on a cell of the values that a pair of outputs s = a + t·b, d = a − t·b can have.
@@ -166,7 +150,6 @@ mod tests {
     #[test]
     fn errors_of_stages() {
         assert_close(Stage::Sums.mean_error(), 1.0, 1e-9);
-        assert_close(Stage::Products { factor: 0.5, fused: true }.largest_error(), 2.5, 1e-9);
         // 1 for s and d, 1 for the sums by FMA, 1 for the last sums, 1/√3 for the sine.
         let three = Stage::Odd { radix: 3, factor: None, fused: true };
         assert_close(three.mean_error(), 3.0 + 3f64.sqrt().recip(), 1e-9);

@@ -7,18 +7,19 @@ mod model;
 mod table;
 mod words;
 
+use super::stage::Stage;
 use super::*;
 
 #[test]
 fn the_constant_of_two_stages() {
     let stages = Stages {
-        forward: vec![Stage::Sums, Stage::Products { factor: 0.5, fused: true }],
+        forward: vec![Stage::Sums, Stage::Sums],
         inverse: vec![Stage::Sums, Stage::Fused { factor: 0.75 }],
         product: 0.8,
     };
     let roundings = Roundings { weighting: 4.0, unweighting: 4.0, rest: 1.0 };
-    // F = 4 + 1 + 2.5, G = 1 + 3.75, P = 16, U = 5.
-    let expected = 15.0 + 4.75 * 2f64.sqrt() + 16.0 + 5.0;
+    // F = 4 + 1 + 1, G = 1 + 3.75, P = 16, U = 5.
+    let expected = 12.0 + 4.75 * 2f64.sqrt() + 16.0 + 5.0;
     assert!((constant(&stages, roundings) - expected).abs() < 1e-9);
 }
 

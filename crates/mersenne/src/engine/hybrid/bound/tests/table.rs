@@ -1,7 +1,8 @@
 //! Tables of the constants and of the attacks, for `docs/internals/hybrid-bound.md`.
 
 use super::super::gpu::Line;
-use super::super::{FactorErrors, Roundings, Stage, Stages, constant, largest_bits, stages};
+use super::super::stage::Stage;
+use super::super::{FactorErrors, Roundings, Stages, constant, largest_bits, stages};
 use super::attack::attack;
 
 /// Digits that carries enlarge by at most 2^−6 of their size, and the slack of the last expression.
@@ -59,7 +60,6 @@ fn table_of_constants() {
 fn with_exact_factors(stages: &Stages) -> Stages {
     let exact = |stage: &Stage| match *stage {
         Stage::Sums => Stage::Sums,
-        Stage::Products { fused, .. } => Stage::Products { factor: 0.0, fused },
         Stage::Fused { .. } => Stage::Fused { factor: 0.0 },
         Stage::Odd { radix, factor, fused } => {
             Stage::Odd { radix, factor: factor.map(|_| 0.0), fused }
