@@ -22,6 +22,7 @@ mod list;
 pub mod places;
 mod profile;
 mod round_off;
+mod squares;
 #[cfg(test)]
 pub(crate) mod tampered;
 pub mod word;
