@@ -113,6 +113,7 @@ const FOLDERS: [Folder; 7] = [
             "PAIRS",
             "CHECKED",
             "STEP",
+            "SUMS",
             "THREADS",
             "BLOCKS",
         ],

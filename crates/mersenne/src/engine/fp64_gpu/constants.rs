@@ -9,6 +9,7 @@ use warpint_device::Source;
 use super::shape::Shape;
 use crate::engine::gpu::{Part, StepKind};
 
+const SUMS: (&str, &str) = ("sums.cuh", include_str!("../../../kernels/fp64/sums.cuh"));
 const LINE: (&str, &str) = ("line.cuh", include_str!("../../../kernels/fp64/line.cuh"));
 pub(super) const COLUMNS: &str = include_str!("../../../kernels/fp64/columns.cu");
 pub(super) const ROWS: &str = include_str!("../../../kernels/fp64/rows.cu");
@@ -51,7 +52,9 @@ fn power_of_2(k: u64, n: u64) -> Dd {
 
 /// Adds headers and constants to the source of the kernel `part`: `constants.cuh`, `line.cuh` and
 /// the constants that only the family `fp64` needs.
-pub(super) fn specialise(source: Source, shape: &Shape, p: u32, part: Part) -> Source {
+///
+/// If `sums`, kernels of columns make the sums by which squarings are checked (`sums.cuh`).
+pub(super) fn specialise(source: Source, shape: &Shape, p: u32, part: Part, sums: bool) -> Source {
     let source = source
         .header("constants.cuh", &CONSTANTS)
         .header(LINE.0, LINE.1)
@@ -67,6 +70,7 @@ pub(super) fn specialise(source: Source, shape: &Shape, p: u32, part: Part) -> S
         Part::SpectrumToDigits(step) => (step, true),
         _ => (StepKind::Square, false),
     };
+    let source = if sums { source.header(SUMS.0, SUMS.1).define("SUMS", 1) } else { source };
     source
         .define("CHECKED", u32::from(checked))
         .define("STEP", step as u32)

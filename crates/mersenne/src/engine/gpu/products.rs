@@ -81,25 +81,28 @@ impl<A: Arithmetic> Passes<A> {
     /// Sets `spectrum` to the transforms of the digits along the columns.
     fn digits_to(
         &self,
-        words: &A::Words,
+        words: &mut A::Words,
         spectrum: &mut Buffer<A::Point>,
         digits: &Buffer<i32>,
     ) -> Result<(), EngineError> {
         assert_room("digits", digits.len(), self.layout.len());
         let mut args = vec![spectrum.into(), digits.into(), Arg::from(&self.column_tables)];
         args.extend(words.digit_args());
+        args.extend(words.squares().into_iter().flat_map(|squares| squares.start_args(false)));
         let kernel = self.kernels.get(Part::DigitsToSpectrum)?;
         Ok(self.columns(kernel, self.shape.tiles(), args).make()?)
     }
 }
 
 impl<A: Arithmetic> Products<A> {
+    /// Creates the buffers and kernels of a shape. If `check`, squarings are checked.
     pub(in crate::engine) fn new(
         device: &Device,
         layout: WordLayout,
         shape: A::Shape,
+        check: bool,
     ) -> Result<Self, EngineError> {
-        let (words, tables) = A::Words::new(device, layout, &shape)?;
+        let (words, tables) = A::Words::new(device, layout, &shape, check)?;
         let mut carries = device.alloc((shape.tiles() * shape.rows()) as usize)?;
         carries.clear()?;
         let mut spectrum = device.alloc(shape.points())?;
@@ -112,7 +115,7 @@ impl<A: Arithmetic> Products<A> {
             passes: Passes {
                 column_tables: device.upload(&tables.columns)?,
                 row_tables: device.upload(&tables.rows)?,
-                kernels: Kernels::new(device, shape, layout.exponent())?,
+                kernels: Kernels::new(device, shape, layout.exponent(), check)?,
                 layout,
                 shape,
             },
@@ -144,7 +147,21 @@ impl<A: Arithmetic> Products<A> {
     /// # Panics
     /// Panics if there are fewer digits than words of the layout.
     pub(super) fn digits_to_spectrum(&mut self, digits: &Buffer<i32>) -> Result<(), EngineError> {
-        self.passes.digits_to(&self.words, &mut self.spectrum, digits)
+        self.passes.digits_to(&mut self.words, &mut self.spectrum, digits)
+    }
+
+    /// Makes the sum over the digits again, after another root was drawn.
+    ///
+    /// # Panics
+    /// Panics if there are fewer digits than words of the layout.
+    pub(super) fn sum_digits(&mut self, digits: &Buffer<i32>) -> Result<(), EngineError> {
+        assert_room("digits", digits.len(), self.passes.layout.len());
+        let mut args = vec![Arg::from(digits)];
+        args.extend(self.words.digit_args());
+        let squares = self.words.squares().into_iter();
+        args.extend(squares.flat_map(|squares| squares.start_args(true)));
+        let kernel = self.passes.kernels.get(Part::SumDigits)?;
+        Ok(self.passes.columns(kernel, self.passes.shape.tiles(), args).make()?)
     }
 
     /// Returns the arguments that the kernels `columns` and `spectrum_to_digits` have in common.
@@ -153,6 +170,7 @@ impl<A: Arithmetic> Products<A> {
         let scratch = [&mut self.carries, &mut self.tickets, &mut self.addend].map(Arg::from);
         let mut args = vec![Arg::from(&self.passes.column_tables)];
         args.extend(self.words.carry_args(scratch, step));
+        args.extend(self.words.squares().into_iter().flat_map(|squares| squares.launch_args()));
         args
     }
 
@@ -208,6 +226,7 @@ impl<A: Arithmetic> Products<A> {
         assert_room("digits", digits.len(), self.passes.layout.len());
         let mut args = vec![Arg::from(&mut self.spectrum), digits.into()];
         args.extend(self.carry_args(step));
+        self.note_launches(1);
         let passes = &self.passes;
         let kernel = passes.kernels.spectrum_to_digits(step)?;
         Ok(passes.columns(kernel, passes.shape.tiles() + 1, args).make()?)
@@ -235,8 +254,16 @@ impl<A: Arithmetic> Products<A> {
         Ok(passes.rows(Part::MultiplyRows, args)?.make()?)
     }
 
-    /// Waits for the device and evaluates the round-off that was measured since the last call.
-    /// Returns an error if the round-off of a product is too large, or if the device failed.
+    /// Counts `n` launches of `columns` or `spectrum_to_digits`. Every launch must be counted.
+    pub(super) fn note_launches(&mut self, n: u64) {
+        if let Some(squares) = self.words.squares() {
+            squares.note_launches(n);
+        }
+    }
+
+    /// Waits for the device and evaluates the round-off that was measured since the last call, and
+    /// the check of squarings. Returns an error if the round-off of a product is too large, if a
+    /// squaring is wrong, or if the device failed.
     pub(in crate::engine) fn sync(&mut self) -> Result<(), EngineError> {
         self.words.sync(&self.device)
     }

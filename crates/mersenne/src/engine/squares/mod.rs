@@ -13,5 +13,5 @@
 mod field;
 mod root;
 
-pub(crate) use field::{Element, PRIME};
+pub(crate) use field::Element;
 pub(crate) use root::Root;

@@ -94,7 +94,12 @@ impl Root {
     /// adds c·(A_(j+1) − 2^b·A_j) = c·A_(j+1)·(1 − 1/s) to the sum, because A_(j+1) = 2^b·s·A_j. For
     /// the last word, A_N = 2^p·s^N = 1 = A_0.
     pub(crate) fn square(&self, before: Element, carries: Element) -> Element {
-        before * before + self.carried * carries
+        self.times(before, 1, carries)
+    }
+
+    /// Returns the sum that the digits of m times a square must have, as [`Self::square`] does.
+    pub(crate) fn times(&self, before: Element, m: u32, carries: Element) -> Element {
+        Element::of(m.into()) * before * before + self.carried * carries
     }
 }
 
