@@ -494,6 +494,11 @@ spectrum_to_digits(Complex* data, i32* __restrict__ digits,
     // columns, which had ended before that one.
     u64* const shared_ticket = (u64*)(tile + Tile::COUNT);
     if (threadIdx.x == 0) *shared_ticket = atomicAdd(&tickets[NEXT], 1ull);
+#if SUMS
+    // A copy of `point_factors`, which threads read at different places.
+    PointFactors* const near_factors = (PointFactors*)(tile + Tile::COUNT) + 1;
+    for (u32 k = threadIdx.x; k < 3 * Q; k += THREADS) near_factors[k] = point_factors[k];
+#endif
     __syncthreads();
     const u64 ticket = *shared_ticket, launch = ticket / (TILES + 1);
     const u32 turn = (u32)(ticket % (TILES + 1)), tag = (u32)(launch % 4095) + 1;
@@ -521,6 +526,7 @@ spectrum_to_digits(Complex* data, i32* __restrict__ digits,
     receive(tile, carries, columns_, tag);
 #if SUMS
     Sums made;
+    const NearFactors first_factors(near_factors), factors_of_points(near_factors + 1);
 #endif
     unrolled<0, Q>([&](auto i) {
         Point p = weights.point<VALUE(i)>();
@@ -528,9 +534,12 @@ spectrum_to_digits(Complex* data, i32* __restrict__ digits,
         Complex s = carry_in(x[VALUE(i)], incoming, words, p, between);
 #if SUMS
         // Adding 1.5·2^(52−b) moves the multiple of 2^−b to the lower word; carries are there already.
-        const PointFactors* f = point_factors + 3 * VALUE(i) + p.wrapped;
-        made.add_digits(__double2loint(s.re + words.magic(true)), __double2loint(s.im + words.magic(p.long1)), f[1]);
-        made.add_carries(__double2loint(incoming), __double2loint(between), f[p.long0], f[1]);
+        // The factors of e = wrapped + 1 and of e = wrapped + long0.
+        const PointFactors own = factors_of_points.get(VALUE(i), p.wrapped);
+        i32 v1 = __double2loint(s.im + words.magic(true));
+        if (!p.long1) v1 >>= 1;
+        made.add_digits(__double2loint(s.re + words.magic(true)), v1, own);
+        made.add_carries(__double2loint(incoming), __double2loint(between), first_factors.next(VALUE(i), p.wrapped, p.long0), own);
 #endif
 #if KIND == 1
         double v = weights.forward0<VALUE(i)>(p);

@@ -47,6 +47,47 @@ DEVICE Element product(Element a, Element b) {
     return {reduced((u64)a.re * b.re + (u64)a.im * (2 * PRIME - b.im)), reduced((u64)a.re * b.im + (u64)a.im * b.re)};
 }
 
+// Adds a·b to a sum. The sums of a thread are made in the order of the program: a compiler that puts
+// off the multiplications needs registers for all factors.
+DEVICE void add_product(u64& sum, i32 a, i32 b) {
+#ifdef WARPINT_SIM
+    sum += (u64)((i64)a * b);
+#else
+    asm volatile("mad.wide.s32 %0, %1, %2, %0;" : "+l"(sum) : "r"(a), "r"(b));
+#endif
+}
+
+// Factors in shared memory. On a GPU they are addressed in 32 bits, by registers that the compiler
+// does not replace by sums of constants.
+struct NearFactors {
+#ifdef WARPINT_SIM
+    const PointFactors* at[2];
+    DEVICE NearFactors(const PointFactors* list) : at{list, list + 1} {}
+    // Returns the factors of point i for e, and for e + 1.
+    DEVICE PointFactors get(u32 i, bool e) const { return at[e][3 * i]; }
+    DEVICE PointFactors next(u32 i, bool e, bool more) const { return at[e][3 * i + more]; }
+#else
+    u32 at[2];
+    DEVICE NearFactors(const PointFactors* list) {
+        at[0] = anew((u32)__cvta_generic_to_shared(list));
+        at[1] = anew(at[0] + 16);
+    }
+    DEVICE static PointFactors load(u32 address) {
+        PointFactors f;
+        asm volatile("ld.shared.v4.s32 {%0, %1, %2, %3}, [%4];" : "=r"(f.g_re), "=r"(f.g_im), "=r"(f.h_re), "=r"(f.h_im) : "r"(address));
+        return f;
+    }
+    DEVICE PointFactors get(u32 i, bool e) const { return load((e ? at[1] : at[0]) + 48 * i); }
+    DEVICE PointFactors next(u32 i, bool e, bool more) const {
+        PointFactors f;
+        u32 address = e ? at[1] : at[0];
+        if (more) address += 16;
+        asm volatile("ld.shared.v2.s32 {%0, %1}, [%2];" : "=r"(f.g_re), "=r"(f.g_im) : "r"(address + 48 * i));
+        return f;
+    }
+#endif
+};
+
 // The two sums of a thread: of the digits, and of the carries into words.
 struct Sums {
     // A multiple of PRIME near 2^63, so that sums stay positive.
@@ -56,17 +97,17 @@ struct Sums {
     // Adds the digits of a point: v0 is 2^(1 + b) times the fraction of word 2j for the number b of
     // bits of a short word, and v1 is the digit of word 2j + 1.
     DEVICE void add_digits(i32 v0, i32 v1, const PointFactors& f) {
-        digits_re += (u64)((i64)v0 * f.g_re);
-        digits_im += (u64)((i64)v0 * f.g_im);
-        digits_re += (u64)((i64)v1 * f.h_re);
-        digits_im += (u64)((i64)v1 * f.h_im);
+        add_product(digits_re, v0, f.g_re);
+        add_product(digits_im, v0, f.g_im);
+        add_product(digits_re, v1, f.h_re);
+        add_product(digits_im, v1, f.h_im);
     }
     // Adds the carries c0 into word 2j and c1 into word 2j + 1.
     DEVICE void add_carries(i32 c0, i32 c1, const PointFactors& f0, const PointFactors& f1) {
-        carries_re += (u64)((i64)c0 * f0.g_re);
-        carries_im += (u64)((i64)c0 * f0.g_im);
-        carries_re += (u64)((i64)c1 * f1.h_re);
-        carries_im += (u64)((i64)c1 * f1.h_im);
+        add_product(carries_re, c0, f0.g_re);
+        add_product(carries_im, c0, f0.g_im);
+        add_product(carries_re, c1, f1.h_re);
+        add_product(carries_im, c1, f1.h_im);
     }
 
     // Multiplies by the factor of the thread, and adds the sums of the warp to `sums`: the real and

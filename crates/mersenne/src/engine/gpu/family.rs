@@ -8,7 +8,7 @@ use warpint_device::{Device, Source};
 use super::kernels::{default_parts, source};
 use super::machine::{Machine, words_source};
 use super::products::Products;
-use super::{Arithmetic, Shape};
+use super::{Arithmetic, Shape, squares};
 use crate::engine::{
     BuildOptions, Cut, Engine, EngineError, EngineFamily, Margin, Profiled, Work, known,
 };
@@ -129,7 +129,12 @@ impl<A: Arithmetic> EngineFamily for OnDevice<A> {
     }
 
     fn checks_squarings(&self, p: u32, length: usize) -> bool {
+        let fits = |shape: A::Shape| {
+            let factors = squares::shared_bytes(shape.column().q);
+            shape.column_shared_bytes() + factors <= self.shared_memory()
+        };
         A::can_check_squarings(p, length)
+            && A::Shape::best(length, self.shared_memory()).is_some_and(fits)
     }
 
     fn build(

@@ -2,7 +2,7 @@
 
 use warpint_device::{Device, DeviceError, Kernel, Source, common};
 
-use super::{Arithmetic, Line, Shape};
+use super::{Arithmetic, Line, Shape, squares};
 use crate::engine::Step;
 
 /// The operation on the words of a product before their carries are propagated. It is compiled into
@@ -74,8 +74,12 @@ impl Part {
         !matches!(self, Self::SquareRows | Self::ForwardRows | Self::MultiplyRows)
     }
 
-    fn shared_bytes(self, shape: &impl Shape) -> u32 {
-        if self.is_of_columns() { shape.column_shared_bytes() } else { shape.row_shared_bytes() }
+    fn shared_bytes(self, shape: &impl Shape, sums: bool) -> u32 {
+        if !self.is_of_columns() {
+            return shape.row_shared_bytes();
+        }
+        let factors = if sums { squares::shared_bytes(shape.column().q) } else { 0 };
+        shape.column_shared_bytes() + factors
     }
 }
 
@@ -199,7 +203,7 @@ impl<A: Arithmetic> Kernels<A> {
             new.iter().map(|part| source::<A>(&self.shape, self.p, *part, self.sums)).collect();
         let programs = self.device.programs(&sources)?;
         for (part, program) in new.into_iter().zip(programs) {
-            let kernel = program.kernel(part.name(), part.shared_bytes(&self.shape))?;
+            let kernel = program.kernel(part.name(), part.shared_bytes(&self.shape, self.sums))?;
             self.built.push((part, kernel));
         }
         Ok(())
@@ -207,6 +211,11 @@ impl<A: Arithmetic> Kernels<A> {
 
     fn find(&self, part: Part) -> Option<&Kernel> {
         self.built.iter().find(|(of, _)| *of == part).map(|(_, kernel)| kernel)
+    }
+
+    /// Returns the shared memory of a block of the kernels of columns, in bytes.
+    pub(super) fn column_shared_bytes(&self) -> u32 {
+        Part::DigitsToSpectrum.shared_bytes(&self.shape, self.sums)
     }
 
     /// Returns the kernel `part`. Returns an error if the kernel has not been built.

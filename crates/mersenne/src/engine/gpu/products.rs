@@ -68,7 +68,7 @@ impl<A: Arithmetic> Passes<A> {
     /// Returns a launch of a kernel of columns with `blocks` blocks.
     fn columns<'a>(&self, kernel: &'a Kernel, blocks: u32, args: Vec<Arg>) -> Call<'a> {
         let launch = Launch::linear(blocks, self.shape.column_threads());
-        Call { kernel, launch: launch.shared(self.shape.column_shared_bytes()), args }
+        Call { kernel, launch: launch.shared(self.kernels.column_shared_bytes()), args }
     }
 
     /// Returns a launch of the kernel of rows `part`.

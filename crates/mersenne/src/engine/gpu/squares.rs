@@ -17,6 +17,12 @@ const PARTS: usize = 8;
 /// of the sum over carries.
 const WORDS: usize = 4;
 
+/// Returns the shared memory in bytes that kernels of columns with outer radix `q` need in addition,
+/// for the factors of the points of a thread.
+pub(super) fn shared_bytes(q: u32) -> u32 {
+    3 * q * size_of::<[i32; 4]>() as u32
+}
+
 /// The least number of squarings with the same root.
 const LEAST_WITH_A_ROOT: u64 = 1_000;
 
