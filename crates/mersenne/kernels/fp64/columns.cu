@@ -533,12 +533,12 @@ spectrum_to_digits(Complex* data, i32* __restrict__ digits,
         double incoming = handover.take(VALUE(i)), between;
         Complex s = carry_in(x[VALUE(i)], incoming, words, p, between);
 #if SUMS
-        // Adding 1.5·2^(52−b) moves the multiple of 2^−b to the lower word; carries are there already.
+        // Adding 1.5·2^(52−b) moves a multiple of 2^−b to the lower word; carries are there already.
         // The factors of e = wrapped + 1 and of e = wrapped + long0.
         const PointFactors own = factors_of_points.get(VALUE(i), p.wrapped);
-        i32 v1 = __double2loint(s.im + words.magic(true));
-        if (!p.long1) v1 >>= 1;
-        made.add_digits(__double2loint(s.re + words.magic(true)), v1, own);
+        const i32 v0 = __double2loint(s.re + words.magic(true));
+        const i32 v1 = __double2loint(fma(words.unit(p.long1), MAGIC, s.im));
+        made.add_digits(v0, v1, own);
         made.add_carries(__double2loint(incoming), __double2loint(between), first_factors.next(VALUE(i), p.wrapped, p.long0), own);
 #endif
 #if KIND == 1

@@ -23,6 +23,8 @@ pub mod registers;
 mod resume;
 mod sequence;
 #[cfg(test)]
+mod squarings;
+#[cfg(test)]
 mod tests;
 mod watch;
 
