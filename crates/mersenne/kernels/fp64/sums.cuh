@@ -74,7 +74,7 @@ struct NearFactors {
     }
     DEVICE static PointFactors load(u32 address) {
         PointFactors f;
-        asm volatile("ld.shared.v4.s32 {%0, %1, %2, %3}, [%4];" : "=r"(f.g_re), "=r"(f.g_im), "=r"(f.h_re), "=r"(f.h_im) : "r"(address));
+        asm volatile("ld.shared.v4.s32 {%0, %1, %2, %3}, [%4];" : "=r"(f.g_re), "=r"(f.g_im), "=r"(f.h_re), "=r"(f.h_im) : "r"(address) : "memory");
         return f;
     }
     DEVICE PointFactors get(u32 i, bool e) const { return load((e ? at[1] : at[0]) + 48 * i); }
@@ -82,7 +82,7 @@ struct NearFactors {
         PointFactors f;
         u32 address = e ? at[1] : at[0];
         if (more) address += 16;
-        asm volatile("ld.shared.v2.s32 {%0, %1}, [%2];" : "=r"(f.g_re), "=r"(f.g_im) : "r"(address + 48 * i));
+        asm volatile("ld.shared.v2.s32 {%0, %1}, [%2];" : "=r"(f.g_re), "=r"(f.g_im) : "r"(address + 48 * i) : "memory");
         return f;
     }
 #endif
