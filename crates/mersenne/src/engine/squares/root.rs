@@ -1,6 +1,7 @@
 //! The sums L(v) = Σ v_j·2^⌈pj/N⌉·s^j over the words of a residue, for a secret s.
 
 use rayon::prelude::*;
+use warpint_arith::primes;
 
 use super::field::{Element, GROUP_ORDER};
 use crate::layout::WordLayout;
@@ -36,8 +37,10 @@ impl Root {
     /// Panics if the length is a multiple of 31.
     pub(crate) fn new(layout: WordLayout, k: u64) -> Self {
         let n = layout.len() as u64;
-        // 2 has order 31, so 2^(p·m) with m·N ≡ −1 mod 31 is an N-th root of 2^(−p).
-        let m = (1..31).find(|m| m * n % 31 == 30).expect("lengths are no multiples of 31");
+        assert!(!n.is_multiple_of(31), "a length that is a multiple of 31");
+        // 2 has order 31, so 2^(p·m) with m·N ≡ −1 mod 31 is an N-th root of 2^(−p). By Fermat,
+        // N^29 is the inverse of N.
+        let m = 31 - primes::pow_mod(n, 29, 31);
         let count = roots(layout.len());
         let power = Element::power_of_2(u64::from(layout.exponent()) % 31 * m);
         let s = power * Element::of_order(count).pow(k % count);
