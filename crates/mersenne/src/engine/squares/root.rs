@@ -156,7 +156,7 @@ mod tests {
                 let bit = layout.offset(i) + layout.offset(j);
                 let k = (i + j) % n;
                 let start = layout.offset(k) + if i + j >= n { p } else { 0 };
-                square[k] += i64::from(x) * i64::from(y) << (bit - start);
+                square[k] += (i64::from(x) * i64::from(y)) << (bit - start);
             }
         }
         square
