@@ -4,6 +4,7 @@
 mod check_docs;
 mod check_kernels;
 mod families;
+mod flip_squarings;
 mod flips;
 mod kill_resume;
 mod kills;
@@ -28,6 +29,9 @@ enum Task {
     /// Flip bits at random moments of tests: each flip must be found, and every residue must be
     /// right
     Flips(flips::Options),
+    /// Flip bits in the memory of a device during checked squarings: each must be found, or leave
+    /// the residue unchanged
+    FlipSquarings(flip_squarings::Options),
     /// Change bytes of a proof file: no changed file may be accepted
     ProofBytes(proof_bytes::Options),
     /// Measure the round-off of `fp64` on a device at every length; print the table from which
@@ -48,6 +52,7 @@ fn main() -> ExitCode {
     let done = match Task::parse() {
         Task::CheckDocs(options) => check_docs::run(&options),
         Task::CheckKernels(options) => check_kernels::run(&options),
+        Task::FlipSquarings(options) => flip_squarings::run(&options),
         Task::Flips(options) => flips::run(&options),
         Task::LlSweep(options) => ll_sweep::run(&options),
         Task::Margins(options) => margins::run(&options),

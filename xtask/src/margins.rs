@@ -275,7 +275,7 @@ fn measure(
 /// Builds the engine of a case with a random residue in register 0. Squares the residue once, so
 /// that all kernels are loaded.
 fn build(family: &dyn EngineFamily, case: &Case, rng: &mut ChaCha8Rng) -> Result<Box<dyn Engine>> {
-    let options = BuildOptions { registers: 2, threads: 1, variant: case.variant };
+    let options = BuildOptions { variant: case.variant, ..BuildOptions::new(2, 1) };
     let mut engine = family.build(case.p, case.length, options)?;
     engine.write(0, &sample::residue(rng, case.p), Shift::ZERO)?;
     engine.square(0, 1, Step::Square, Shift::ZERO)?;

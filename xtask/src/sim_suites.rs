@@ -65,6 +65,7 @@ const SUITES: &[Suite] = &[
     ("fp64-4608", |device| fp64(device, 86_243, 4608)),
     ("hybrid-512", |device| hybrid(device, 11_213, 512)),
     ("hybrid-2688", |device| hybrid(device, 44_497, 2688)),
+    ("fp64-checked-1344", |device| fp64_checked(device, 21_701, 1344)),
 ];
 
 /// Compares the kernels' arithmetic modulo 2^64 − 2^32 + 1 with the arithmetic of the CPU.
@@ -212,25 +213,31 @@ fn transform_prime(device: &Device) -> Result<()> {
 }
 
 fn goldilocks(device: &Device, p: u32, length: usize) -> Result<()> {
-    every_operation(&GoldilocksOn::new(device.clone()), p, length)
+    every_operation(&GoldilocksOn::new(device.clone()), p, length, false)
 }
 
 fn fp64(device: &Device, p: u32, length: usize) -> Result<()> {
-    every_operation(&Fp64On::new(device.clone()), p, length)
+    every_operation(&Fp64On::new(device.clone()), p, length, false)
+}
+
+/// As [`fp64`], with squarings that are checked.
+fn fp64_checked(device: &Device, p: u32, length: usize) -> Result<()> {
+    every_operation(&Fp64On::new(device.clone()), p, length, true)
 }
 
 fn hybrid(device: &Device, p: u32, length: usize) -> Result<()> {
-    every_operation(&HybridOn::new(device.clone()), p, length)
+    every_operation(&HybridOn::new(device.clone()), p, length, false)
 }
 
 /// Compares every operation of an engine of the given exponent and length with `goldilocks` on the
-/// CPU.
-fn every_operation(on_device: &dyn EngineFamily, p: u32, length: usize) -> Result<()> {
+/// CPU. If `check`, the engine checks its squarings.
+fn every_operation(on_device: &dyn EngineFamily, p: u32, length: usize, check: bool) -> Result<()> {
     let on_cpu = warpint_mersenne::engine::family("goldilocks").context("no family goldilocks")?;
     let cpu_length = sample::shortest_length(on_cpu, p).map_err(anyhow::Error::msg)?;
     let mut results = vec![];
-    for (family, length) in [(on_cpu, cpu_length), (on_device, length)] {
-        let mut engine = family.build(p, length, BuildOptions::new(3, 1))?;
+    for (family, length, check) in [(on_cpu, cpu_length, false), (on_device, length, check)] {
+        let options = BuildOptions { check_squarings: check, ..BuildOptions::new(3, 1) };
+        let mut engine = family.build(p, length, options)?;
         // 2^p − 2 ≡ −1 has the longest carries.
         engine.set(0, 0, Shift::ZERO)?;
         engine.set(1, 1, Shift::ZERO)?;

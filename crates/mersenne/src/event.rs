@@ -83,6 +83,16 @@ pub enum Event {
         /// The iteration of the last good state.
         back_to: u64,
     },
+    /// A squaring was wrong by the sums over its words. The test continues from the last good state.
+    WrongSquaring {
+        /// The transform length of the squaring.
+        from: usize,
+        /// The transform length used from now on. It is longer if the same stretch of squarings has
+        /// failed before.
+        to: usize,
+        /// The iteration of the last good state.
+        back_to: u64,
+    },
     /// The device of the engine failed. The test continues from the last good state with a new
     /// engine on the same device.
     DeviceFailed {
@@ -163,6 +173,13 @@ impl Event {
                 count_words(*from),
                 count_words(*to)
             ),
+            Self::WrongSquaring { from, to, back_to } if from == to => {
+                format!("a squaring was wrong by its check: going on from iteration {back_to}")
+            }
+            Self::WrongSquaring { to, back_to, .. } => format!(
+                "a squaring was wrong by its check, once more: going on from iteration {back_to} with {}",
+                count_words(*to)
+            ),
             Self::LengthKept { from, to } => format!(
                 "{} were too short in an earlier sitting: going on with {}",
                 count_words(*from),
@@ -205,6 +222,8 @@ pub enum Check {
     /// The comparison with a second engine. It detects every error that only one of the two engines
     /// makes.
     Second,
+    /// The check of each squaring by sums over its words.
+    Squarings,
 }
 
 impl fmt::Display for Check {
@@ -213,6 +232,7 @@ impl fmt::Display for Check {
             Self::Gerbicz => "Gerbicz check",
             Self::Jacobi => "Jacobi check",
             Self::Second => "comparison with the second engine",
+            Self::Squarings => "check of the squarings",
         })
     }
 }
@@ -273,6 +293,9 @@ mod tests {
                 "round-off 0.4500 is too much for 12K words: going on from iteration 7 with 14K words"
             )
         );
+        let line = |to| Event::WrongSquaring { from: 12_288, to, back_to: 7 }.line().unwrap();
+        assert!(line(12_288).ends_with("going on from iteration 7"));
+        assert!(line(14_336).ends_with("once more: going on from iteration 7 with 14K words"));
         assert_eq!(Event::Verified { check: Check::Gerbicz, iteration: 1 }.line(), None);
         assert_eq!(Event::Saved { iteration: 1, path: "f".into(), verified: true }.line(), None);
     }

@@ -31,6 +31,9 @@ pub struct ErrorCounts {
     pub jacobi: u32,
     /// The number of residues of a Lucas–Lehmer test on which two engines differed.
     pub double_check: u32,
+    /// The number of times that a squaring of a Lucas–Lehmer test was wrong by the sums over its
+    /// words.
+    pub squarings: u32,
     /// The number of round-off errors. After each of them the test continued with a longer
     /// transform.
     pub round_off: u32,
@@ -62,6 +65,9 @@ pub struct Outcome {
     /// The statistics of the round-off of the last engine; `None` if this engine computes in
     /// integers.
     pub round_off: Option<RoundOff>,
+    /// The number of squarings of this run that were checked by sums over their words, and found
+    /// right. Squarings that were repeated after an error count twice.
+    pub checked_squarings: u64,
     /// The numbers of errors detected and recovered from, over all runs of the test.
     pub errors: ErrorCounts,
     /// Whether two engines have computed the whole Lucas–Lehmer test and agreed.

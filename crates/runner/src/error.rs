@@ -10,6 +10,8 @@ use warpint_mersenne::checkpoint::CheckpointError;
 use warpint_mersenne::proof::ProofError;
 use warpint_mersenne::{ExponentError, FactorError, PlanRefusal, TestError};
 
+use warpint_progress::units::count_words;
+
 use crate::observer::Undelivered;
 use crate::proofs::MakeError;
 use crate::stored::StoredError;
@@ -42,6 +44,17 @@ pub enum RunError {
         exponent: u32,
         /// The name of the engine.
         engine: &'static str,
+    },
+    /// Every squaring is to be checked, but the engine cannot do so.
+    #[error(
+        "the engine {engine} does not check squarings at {}: take fp64 on a GPU, or --check jacobi",
+        count_words(*length)
+    )]
+    Unchecked {
+        /// The name of the engine.
+        engine: &'static str,
+        /// The transform length, in words.
+        length: usize,
     },
     /// An earlier run finished the test, but the stored result lacks something that the job
     /// requests.
@@ -216,6 +229,7 @@ impl RunError {
             | Self::Exponent(_)
             | Self::Factor(_)
             | Self::SameEngine { .. }
+            | Self::Unchecked { .. }
             | Self::TestedWithout { .. }
             | Self::NoAssignment(_)
             | Self::TooManySquarings { .. }

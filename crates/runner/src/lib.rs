@@ -28,7 +28,7 @@ mod warning;
 pub mod work;
 
 pub use error::{RunError, one_line};
-pub use job::{Job, Order, TF_LIMIT, random_shift};
+pub use job::{CheckSquarings, Job, Order, TF_LIMIT, random_shift};
 pub use note::Note;
 pub use observer::{Observer, ProofStage, RunEvent, Undelivered, Unobserved};
 pub use report::{Credit, FactorReport, ProofReport, Refused, Report, StopReport, TestReport};

@@ -117,6 +117,7 @@ const FOLDERS: [Folder; 8] = [
             "PAIRS",
             "CHECKED",
             "STEP",
+            "SUMS",
             "THREADS",
             "BLOCKS",
         ],

@@ -35,7 +35,7 @@ pub(crate) use machine::{
 use proof::proof_power;
 pub(crate) use proof::{Proof, ProofVerifyArgs};
 use test::{LL_EXAMPLES, PRP_EXAMPLES};
-pub(crate) use test::{Start, TestArgs};
+pub(crate) use test::{LlCheck, Start, TestArgs};
 pub(crate) use work::{StatusArgs, WorkArgs};
 
 /// Exact arithmetic on large integers, on GPUs and CPUs.
@@ -99,6 +99,11 @@ pub(crate) enum Command {
         /// must differ from that of the test.
         #[arg(long, value_name = "ENGINE", value_parser = engine_parser(), hide_possible_values = true)]
         verify_with: Option<EngineName>,
+
+        /// What is checked: every (each squaring, by sums over its words; also Jacobi symbols) or
+        /// jacobi (Jacobi symbols only) [default: every if the engine can, which fp64 can on a GPU].
+        #[arg(long, value_enum, value_name = "WHAT", hide_possible_values = true)]
+        check: Option<LlCheck>,
 
         #[command(flatten)]
         test: TestArgs,

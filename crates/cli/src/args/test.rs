@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use warpint::mersenne::{Exponent, LlStart, PlanRequest, TestKind, TestSpec};
-use warpint::runner::{Job, TF_LIMIT, random_shift};
+use warpint::runner::{CheckSquarings, Job, TF_LIMIT, random_shift};
 
 use super::arithmetic::ArithmeticArgs;
 use super::at_least_one;
@@ -107,6 +107,25 @@ pub(crate) enum Start {
     Ten,
     #[value(name = "2/3")]
     TwoThirds,
+}
+
+/// The checks of a Lucas–Lehmer test.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum LlCheck {
+    Every,
+    Jacobi,
+}
+
+impl LlCheck {
+    /// Returns whether squarings are checked if the option has this value; `None` stands for no
+    /// option.
+    pub(crate) fn of_squarings(option: Option<Self>) -> CheckSquarings {
+        match option {
+            None => CheckSquarings::Auto,
+            Some(Self::Every) => CheckSquarings::Every,
+            Some(Self::Jacobi) => CheckSquarings::Never,
+        }
+    }
 }
 
 impl From<Start> for LlStart {

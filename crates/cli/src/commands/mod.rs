@@ -21,7 +21,9 @@ use crate::exit::Exit;
 pub(crate) fn run(command: Command) -> anyhow::Result<Exit> {
     match command {
         Command::Prp { test, factors, proof } => prp::run(&test, &factors, proof),
-        Command::Ll { start, verify_with, test } => ll::run(start, verify_with, &test),
+        Command::Ll { start, verify_with, check, test } => {
+            ll::run(start, verify_with, check, &test)
+        }
         Command::Proof { what: Proof::Verify(args) } => proof::verify(&args),
         Command::Batch { what } => batch::run(&what),
         Command::Collatz { what } => collatz::run(&what),

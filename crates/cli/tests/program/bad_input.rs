@@ -29,6 +29,15 @@ fn what_makes_no_sense_is_refused() {
         ),
         ("prp 89 --engine word", "engine word takes exponents from 2 to 63, not 89"),
         ("ll 7 --start 5", "--start: '5' is none of 4, 10, 2/3"),
+        ("ll 7 --check all", "--check: 'all' is none of every, jacobi"),
+        (
+            "ll 44497 --engine goldilocks --check every",
+            "the engine goldilocks does not check squarings at",
+        ),
+        (
+            "ll 44497 --engine fp64 --device cpu --check every",
+            "take fp64 on a GPU, or --check jacobi",
+        ),
         ("ll 7 --threads 0", "--threads: '0' is not a number of threads"),
         ("bench mersenne 15", "15 is not prime"),
         ("bench jacobi 15", "15 is not prime"),

@@ -12,7 +12,9 @@
 //
 // KIND 0 `digits_to_spectrum`: digits → spectrum; 1 `columns`: spectrum → spectrum of the carried
 // product; 2 `spectrum_to_digits`: spectrum → digits. CHECKED: round-off is measured. STEP 0:
-// squares; 1: squares minus 2, at the shift of the number; 2: squares times a small number.
+// squares; 1: squares minus 2, at the shift of the number; 2: squares times a small number. SUMS, if
+// defined as 1: sums over digits and carries are made, by which the host verifies squarings
+// (sums.cuh). KIND 3 `sum_digits`: the sum over digits, only with SUMS.
 //
 // Words. A word of b bits is stored divided by 2^b, as a digit s with |s| ≤ 1/2 or a little more
 // (as much as carries add, see `least_bits`). Since 2^b·a_w = 2^(p/N)·a_(w+1), the factor from s to
@@ -31,6 +33,9 @@
 // Blocks take their columns in the order in which they start, by a ticket. So a waiting block
 // always waits for a block that is already running.
 #include "column_steps.cuh"
+#if SUMS
+#include "sums.cuh"
+#endif
 
 // Indices of `addend`.
 constexpr u32 ADDEND_ROW = 1, ADDEND_COLUMN = 2, ADDEND_HALF = 3, ADDEND_BIT = 4;
@@ -40,7 +45,7 @@ constexpr u32 ADDEND_ROW = 1, ADDEND_COLUMN = 2, ADDEND_HALF = 3, ADDEND_BIT = 4
 constexpr u32 NEXT = 0, READ = 1;
 
 // The number of launches that `errors` holds, with two words each: the largest distance to an
-// integer, and the largest carry, as the upper words of doubles.
+// integer, and the largest carry, as the upper words of doubles. `sums` holds as many launches.
 constexpr u32 MEASURED = 16384;
 
 // 1.5·2^52: adding and subtracting it rounds to an integer; in between, the integer is in the lower
@@ -86,6 +91,10 @@ DEVICE double scaled_if(double v, bool so) {
 struct Weights {
     double forward, inverse;
     u32 fraction;
+#if SUMS
+    // Whether the sum of the fractions of row and column wrapped around.
+    bool wrapped;
+#endif
     const Words& words;
 
     // `row_weights[m]` and `column_weights[j2]` contain factors of V and of 1/nV, for i = 0.
@@ -95,7 +104,11 @@ struct Weights {
         Complex of_row = row_weights[m], of_column = column_weights[column];
         u32 start = fractions[m];
         fraction = start + fractions[M + column];
+#if SUMS
+        wrapped = fraction < start;
+#else
         bool wrapped = fraction < start;
+#endif
         forward = scaled_if<-1>(of_row.re * of_column.re, wrapped);
         inverse = scaled_if<1>(of_row.im * of_column.im, wrapped);
     }
@@ -129,11 +142,43 @@ struct Weights {
         u32 long_below
 #define WORDS {ratio, inverse_ratio, bits, long_above, long_below}
 
+// The parameters of kernels that make sums. `factors` holds R_m for every m, then C for every column.
+#if SUMS
+#define SUMS_PARAMETERS \
+    , const Element *__restrict__ factors, const PointFactors *__restrict__ point_factors, u64 *sums
+#else
+#define SUMS_PARAMETERS
+#endif
+
+#if SUMS
+// Adds the sums of a warp to one of the PARTS sums of a launch, which begin at `sums`.
+DEVICE void finish_sums(const Sums& made, const Element* __restrict__ factors, u64* sums, u32 columns, u32 m, u32 column,
+                        const Weights& weights) {
+    made.finish(sums + columns % PARTS * WORDS_OF_SUM, factors[m], factors[M + column], weights.wrapped);
+}
+
+#if KIND == 0 || KIND == 3
+// Adds the sum over the digits of a tile to `sums`.
+DEVICE void sum_of_digits(const i32* __restrict__ digits, const Element* __restrict__ factors,
+                          const PointFactors* __restrict__ point_factors, u64* sums, u32 columns, u32 m, u32 column,
+                          const Weights& weights) {
+    Sums made;
+    unrolled<0, Q>([&](auto i) {
+        Point p = weights.point<VALUE(i)>();
+        const i32* d = digits + 2 * ((VALUE(i) * M + m) * COLUMNS + column);
+        made.add_digits(p.long0 ? d[0] : 2 * d[0], d[1], point_factors[3 * VALUE(i) + 1 + p.wrapped]);
+    });
+    finish_sums(made, factors, sums, columns, m, column, weights);
+}
+#endif
+#endif
+
 #if KIND == 0
 
 // From digits as [word], |d| < 2^30, to the spectrum.
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
-digits_to_spectrum(Complex* data, const i32* __restrict__ digits, const Complex* __restrict__ tables, WORDS_PARAMETERS) {
+digits_to_spectrum(Complex* data, const i32* __restrict__ digits, const Complex* __restrict__ tables,
+                   WORDS_PARAMETERS SUMS_PARAMETERS) {
     DYNAMIC_SHARED(Complex, tile);
     const Words words = WORDS;
     const u32 columns = blockIdx.x, column = columns * WIDTH + threadIdx.x % WIDTH, m = threadIdx.x / WIDTH;
@@ -145,7 +190,22 @@ digits_to_spectrum(Complex* data, const i32* __restrict__ digits, const Complex*
         double v = weights.forward0<VALUE(i)>(p);
         x[VALUE(i)] = {d[0] * words.unit(p.long0) * v, d[1] * words.unit(p.long1) * weights.forward1(p, v)};
     });
+#if SUMS
+    // If digits change between this and the reading above, the next squaring fails its check.
+    sum_of_digits(digits, factors, point_factors, sums, columns, m, column, weights);
+#endif
     to_spectrum(x, data, tables, tile, columns);
+}
+
+#elif KIND == 3
+
+// The sum over digits, without a transform.
+extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
+sum_digits(const i32* __restrict__ digits, WORDS_PARAMETERS SUMS_PARAMETERS) {
+    const Words words = WORDS;
+    const u32 columns = blockIdx.x, column = columns * WIDTH + threadIdx.x % WIDTH, m = threadIdx.x / WIDTH;
+    const Weights weights(row_weights, column_weights, fractions, m, column, words);
+    sum_of_digits(digits, factors, point_factors, sums, columns, m, column, weights);
 }
 
 #else
@@ -268,10 +328,12 @@ DEVICE void receive(Complex* tile, const u64* carries, u32 columns, u32 tag) {
     __syncwarp();
 }
 
-// Returns a point's digits after adding the carry of the preceding point.
-DEVICE Complex carry_in(Complex s, double incoming, const Words& words, Point p) {
+// Returns a point's digits after adding the carry of the preceding point. `between` receives the
+// carry from the first word to the second, + MAGIC.
+DEVICE Complex carry_in(Complex s, double incoming, const Words& words, Point p, double& between) {
     double s0 = fma(incoming - MAGIC, words.unit(p.long0), s.re);
-    double carry = (s0 + MAGIC) - MAGIC;
+    between = s0 + MAGIC;
+    double carry = between - MAGIC;
     return {s0 - carry, fma(carry, words.unit(p.long1), s.im)};
 }
 
@@ -291,12 +353,17 @@ columns(Complex* data,
 spectrum_to_digits(Complex* data, i32* __restrict__ digits,
 #endif
         const Complex* __restrict__ tables, WORDS_PARAMETERS, u64* carries, u64* tickets, const u64* addend,
-        u32* errors, u32 multiplier) {
+        u32* errors, u32 multiplier SUMS_PARAMETERS) {
     DYNAMIC_SHARED(Complex, tile);
     // Tickets depend not on the preceding launch, but on the preceding launch of a kernel of
     // columns, which had ended before that one.
     u64* const shared_ticket = (u64*)(tile + Tile::COUNT);
     if (threadIdx.x == 0) *shared_ticket = atomicAdd(&tickets[NEXT], 1ull);
+#if SUMS
+    // A copy of `point_factors`, which threads read at different places.
+    PointFactors* const near_factors = (PointFactors*)(tile + Tile::COUNT) + 1;
+    for (u32 k = threadIdx.x; k < 3 * Q; k += THREADS) near_factors[k] = point_factors[k];
+#endif
     __syncthreads();
     const u64 ticket = *shared_ticket, launch = ticket / (TILES + 1);
     const u32 turn = (u32)(ticket % (TILES + 1)), tag = (u32)(launch % 4095) + 1;
@@ -322,9 +389,23 @@ spectrum_to_digits(Complex* data, i32* __restrict__ digits,
     }
 #endif
     receive(tile, carries, columns_, tag);
+#if SUMS
+    Sums made;
+    const NearFactors first_factors(near_factors), factors_of_points(near_factors + 1);
+#endif
     unrolled<0, Q>([&](auto i) {
         Point p = weights.point<VALUE(i)>();
-        Complex s = carry_in(x[VALUE(i)], handover.take(VALUE(i)), words, p);
+        double incoming = handover.take(VALUE(i)), between;
+        Complex s = carry_in(x[VALUE(i)], incoming, words, p, between);
+#if SUMS
+        // Adding 1.5·2^(52−b) moves a multiple of 2^−b to the lower word; carries are there already.
+        // The factors of e = wrapped + 1 and of e = wrapped + long0.
+        const PointFactors own = factors_of_points.get(VALUE(i), p.wrapped);
+        const i32 v0 = __double2loint(s.re + words.magic(true));
+        const i32 v1 = __double2loint(fma(words.unit(p.long1), MAGIC, s.im));
+        made.add_digits(v0, v1, own);
+        made.add_carries(__double2loint(incoming), __double2loint(between), first_factors.next(VALUE(i), p.wrapped, p.long0), own);
+#endif
 #if KIND == 1
         double v = weights.forward0<VALUE(i)>(p);
         x[VALUE(i)] = {s.re * v, s.im * weights.forward1(p, v)};
@@ -334,6 +415,9 @@ spectrum_to_digits(Complex* data, i32* __restrict__ digits,
         d[1] = __double2int_rn(s.im * words.base(p.long1));
 #endif
     });
+#if SUMS
+    finish_sums(made, factors, sums + launch % MEASURED * (PARTS * WORDS_OF_SUM), columns_, m, column, weights);
+#endif
 #if KIND == 1
     // Other threads of the warp may still read this thread's slots.
     __syncwarp();

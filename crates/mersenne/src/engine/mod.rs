@@ -26,6 +26,7 @@ mod list;
 pub mod places;
 mod profile;
 mod round_off;
+mod squares;
 #[cfg(test)]
 pub(crate) mod tampered;
 pub mod word;
@@ -141,6 +142,8 @@ pub trait Engine: Send {
 pub struct Health {
     /// The measured round-off; `None` if the engine computes in integers.
     pub round_off: Option<RoundOff>,
+    /// The number of squarings that were checked and found right.
+    pub checked_squarings: u64,
 }
 
 /// An error of an engine.
@@ -155,6 +158,12 @@ pub enum EngineError {
         measured: f64,
         /// The largest allowed distance of a word from the nearest integer.
         limit: f64,
+        /// The transform length N, in words.
+        length: usize,
+    },
+    /// A squaring is wrong: the sums over its words do not satisfy the identity of squarings.
+    #[error("a squaring at length {length} is wrong by the sums over its words")]
+    WrongSquaring {
         /// The transform length N, in words.
         length: usize,
     },
@@ -196,7 +205,7 @@ impl EngineError {
     pub fn kind(&self) -> ErrorKind {
         match self {
             Self::Unusable { .. } => ErrorKind::BadInput,
-            Self::RoundOff { .. } => ErrorKind::Unsound,
+            Self::RoundOff { .. } | Self::WrongSquaring { .. } => ErrorKind::Unsound,
             Self::NoRoom { .. } => ErrorKind::Device,
             Self::Device(e) => e.kind(),
         }
@@ -213,13 +222,15 @@ pub struct BuildOptions {
     pub threads: usize,
     /// The variant, as an index into the list of [`Profiled::variants`]; 0 is the default variant.
     pub variant: usize,
+    /// Whether the engine checks its squarings ([`EngineFamily::checks_squarings`]).
+    pub check_squarings: bool,
 }
 
 impl BuildOptions {
-    /// Creates options with the default variant.
+    /// Creates options with the default variant, without checks of squarings.
     #[must_use]
     pub fn new(registers: usize, threads: usize) -> Self {
-        Self { registers, threads, variant: 0 }
+        Self { registers, threads, variant: 0, check_squarings: false }
     }
 }
 
@@ -288,12 +299,21 @@ pub trait EngineFamily: Sync {
         None
     }
 
+    /// Returns whether engines can check each of their squarings by sums over the words
+    /// ([`BuildOptions::check_squarings`]). A wrong squaring is then reported as
+    /// [`EngineError::WrongSquaring`].
+    fn checks_squarings(&self, p: u32, length: usize) -> bool {
+        let _ = (p, length);
+        false
+    }
+
     /// Builds an engine for the exponent p at the transform length `length`. A negative margin is
     /// not an error here: the plan decides whether a margin is large enough.
     ///
     /// # Errors
     /// Returns the errors of [`EngineFamily::margin`]. If the family has variants, also returns an
-    /// error if `options.variant` is too large. On a device, also returns an error if a kernel cannot
+    /// error if `options.variant` is too large. Also returns an error if `options.check_squarings` is
+    /// true and [`EngineFamily::checks_squarings`] is false. On a device, also returns an error if a kernel cannot
     /// be compiled, or if the device fails or lacks memory.
     fn build(
         &self,

@@ -217,8 +217,33 @@ impl Plan {
     /// Returns errors of the family, and [`EngineError::NoRoom`] if the device does not have enough
     /// memory.
     pub fn build(&self, registers: usize) -> Result<Box<dyn Engine>, EngineError> {
+        self.build_checked(registers, false)
+    }
+
+    /// Returns whether the plan's engine can check each squaring
+    /// ([`EngineFamily::checks_squarings`]).
+    #[must_use]
+    pub fn checks_squarings(&self) -> bool {
+        self.family.checks_squarings(self.exponent.get(), self.length)
+    }
+
+    /// Builds the plan's engine as [`Plan::build`] does. If `check_squarings` is true, and the engine
+    /// can do so, it checks each squaring.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Plan::build`].
+    pub fn build_checked(
+        &self,
+        registers: usize,
+        check_squarings: bool,
+    ) -> Result<Box<dyn Engine>, EngineError> {
         let (p, length) = (self.exponent.get(), self.length);
-        let options = BuildOptions { registers, threads: self.threads, variant: self.variant };
+        let options = BuildOptions {
+            registers,
+            threads: self.threads,
+            variant: self.variant,
+            check_squarings: check_squarings && self.checks_squarings(),
+        };
         self.family.build(p, length, options).map_err(|error| match error {
             EngineError::Device(source @ DeviceError::OutOfMemory { .. }) => {
                 match self.family.device_bytes(p, length, registers) {

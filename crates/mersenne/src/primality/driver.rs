@@ -11,7 +11,9 @@ use super::sequence::{Advance, Sequence};
 use super::watch::JacobiWatch;
 use super::{Clock, Finished, Memory, RunOptions, TestError, TestKind, TestSpec};
 use crate::checkpoint::{CheckpointStore, LeastLength, State};
-use crate::{Engine, EngineError, ErrorCounts, Event, Outcome, Plan, Residue, StopToken, Verdict};
+use crate::{
+    Check, Engine, EngineError, ErrorCounts, Event, Outcome, Plan, Residue, StopToken, Verdict,
+};
 
 /// The longest time between a failed save and the next attempt.
 const RETRY: Duration = Duration::from_secs(10);
@@ -25,6 +27,8 @@ pub(super) struct Driver<'a> {
     pub(super) options: &'a RunOptions,
     pub(super) clock: &'static dyn Clock,
     pub(super) errors: ErrorCounts,
+    /// The number of checked squarings of this run.
+    checked: u64,
     pub(super) least_length: Option<LeastLength>,
     /// The computing time of earlier runs of the test.
     pub(super) earlier: Duration,
@@ -79,6 +83,7 @@ impl<'a> Driver<'a> {
             options,
             clock,
             errors: ErrorCounts::default(),
+            checked: 0,
             least_length: None,
             earlier: Duration::ZERO,
             begun: now,
@@ -105,6 +110,10 @@ impl<'a> Driver<'a> {
                     self.recall(sequence, &mut good)?;
                     self.lengthen(measured, &mut good)?;
                 }
+                Err(TestError::Engine(EngineError::WrongSquaring { .. })) => {
+                    self.recall(sequence, &mut good)?;
+                    self.after_wrong_squaring(&mut good)?;
+                }
                 Err(TestError::Engine(EngineError::Device(error))) => {
                     self.recall(sequence, &mut good)?;
                     self.after_device_failure(sequence, error, &good)?;
@@ -122,8 +131,10 @@ impl<'a> Driver<'a> {
         good: &mut State,
     ) -> Result<Finished, TestError> {
         check_seal(good)?;
-        let mut built = self.plan.build(sequence.registers())?;
+        let checks = self.options.check_squarings && matches!(self.spec.kind, TestKind::Ll(_));
+        let mut built = self.plan.build_checked(sequence.registers(), checks)?;
         let engine = built.as_mut();
+        let checked_before = self.checked;
         sequence.load(engine, good)?;
         self.let_go(sequence, good);
         self.pace.skip();
@@ -140,6 +151,7 @@ impl<'a> Driver<'a> {
             let advanced = advanced?;
             // The pace is measured from finished work.
             engine.finish()?;
+            self.checked = checked_before + engine.health().checked_squarings;
             match advanced {
                 Advance::Going => {}
                 Advance::Reached(residue) => {
@@ -208,6 +220,7 @@ impl<'a> Driver<'a> {
             }
             if self.save_is_due() {
                 *good = self.snapshot(sequence, engine)?;
+                self.failures.clear(Check::Squarings);
                 self.pending.push(Pending::Checkpoint(Box::new(good.clone())));
             }
         }
@@ -361,6 +374,7 @@ impl<'a> Driver<'a> {
             place: self.plan.place(),
             length: engine.length(),
             round_off: engine.health().round_off,
+            checked_squarings: self.checked,
             errors: self.errors,
             twice: sequence.is_twice(),
             shift,

@@ -23,6 +23,8 @@ pub mod registers;
 mod resume;
 mod sequence;
 #[cfg(test)]
+mod squarings;
+#[cfg(test)]
 mod tests;
 mod watch;
 
@@ -101,6 +103,9 @@ pub trait ResidueSink: fmt::Debug + Send + Sync {
     fn keep(&self, iteration: u64, x: &Residue) -> io::Result<()>;
 }
 
+/// Whether Lucas–Lehmer tests check each squaring by default, if the engine can do so.
+pub const CHECK_SQUARINGS: bool = true;
+
 /// Options of a run. Later versions may add fields, so write `..RunOptions::default()` for the
 /// fields that are not named.
 #[derive(Debug, Clone)]
@@ -113,6 +118,10 @@ pub struct RunOptions {
     pub verify_with: Option<Plan>,
     /// The receiver of residues during a PRP test; `None` if no proof will be built.
     pub residues: Option<Arc<dyn ResidueSink>>,
+    /// Whether each squaring of a Lucas–Lehmer test is checked by sums over its words, if the engine
+    /// can do so ([`Plan::checks_squarings`]). [`CHECK_SQUARINGS`] by default. Other tests ignore
+    /// the field.
+    pub check_squarings: bool,
     /// The clock that the run reads. Tests replace it.
     pub clock: &'static dyn Clock,
     /// The memory in which the run keeps states. Tests replace it.
@@ -125,6 +134,7 @@ impl Default for RunOptions {
             checkpoint_interval: Duration::from_secs(60),
             verify_with: None,
             residues: None,
+            check_squarings: CHECK_SQUARINGS,
             clock: &SystemClock,
             memory: &SoundMemory,
         }
@@ -207,6 +217,7 @@ fn answer_for_two(kind: TestKind, plan: &Plan) -> Outcome {
         place: plan.place(),
         length: plan.length(),
         round_off: None,
+        checked_squarings: 0,
         errors: ErrorCounts::default(),
         twice: false,
         shift: 0,

@@ -82,6 +82,47 @@ impl Driver<'_> {
         Ok(())
     }
 
+    /// Handles a wrong squaring. The test then continues from `good`, the last good state, which is
+    /// saved with the error counts. If this is not the first failure since the last stretch of right
+    /// squarings, the test continues at the next longer transform, if there is one: the cause may be
+    /// the round-off of a squaring at which it was not measured.
+    ///
+    /// # Errors
+    /// Returns [`TestError::Unreliable`] after the third failure in a row.
+    pub(super) fn after_wrong_squaring(&mut self, good: &mut State) -> Result<(), TestError> {
+        let (check, from, back_to) = (Check::Squarings, self.plan.length(), good.iteration);
+        self.count(check);
+        // Which squaring is wrong is not known. The number of failures tells them apart.
+        let failed = self.failures.count(check) as u64;
+        self.failures.repeats(check, back_to, [failed, 0, 0]);
+        if failed > 0
+            && let Ok(longer) = self.plan.longer()
+        {
+            self.plan = longer;
+            let engine = self.plan.engine().to_owned();
+            self.least_length = Some(LeastLength { engine, length: self.plan.length() });
+        }
+        self.pace = Pace::new(self.clock, self.plan.is_on_cpu());
+        *good = self.stamped(good.clone());
+        self.save(good)?;
+        if self.failures.count(check) > FAILURES_ALLOWED {
+            return Err(TestError::Unreliable {
+                check,
+                arithmetic: self.arithmetic(),
+                iteration: back_to,
+                verified: back_to,
+            });
+        }
+        self.send(Event::WrongSquaring { from, to: self.plan.length(), back_to });
+        Ok(())
+    }
+
+    /// Returns a text that names the engine, its transform length and its margin.
+    fn arithmetic(&self) -> String {
+        let (engine, length, margin) = (self.plan.engine(), self.plan.length(), self.plan.margin());
+        format!("{engine}, {length} words, margin {:.1} bits", margin.bits)
+    }
+
     /// Handles a failure of a device. Returns `Ok` if a new engine is to continue from `good`, the
     /// last good state. Otherwise returns the error that ends the test.
     ///
@@ -147,6 +188,7 @@ impl Driver<'_> {
             Check::Gerbicz => &mut self.errors.gerbicz,
             Check::Jacobi => &mut self.errors.jacobi,
             Check::Second => &mut self.errors.double_check,
+            Check::Squarings => &mut self.errors.squarings,
         };
         *count = count.saturating_add(1);
     }
@@ -168,12 +210,7 @@ impl Driver<'_> {
         self.save(&state)?;
         let repeats = self.failures.repeats(check, iteration, res64);
         if repeats || self.failures.count(check) > FAILURES_ALLOWED {
-            let arithmetic = format!(
-                "{}, {} words, margin {:.1} bits",
-                self.plan.engine(),
-                self.plan.length(),
-                self.plan.margin().bits
-            );
+            let arithmetic = self.arithmetic();
             let res64 = format!("{:016X}", res64[0]);
             return Err(if repeats {
                 TestError::RepeatedError { check, arithmetic, iteration, verified, res64 }

@@ -13,8 +13,8 @@ use warpint_gimps::{self as gimps, ResultsFile};
 use warpint_mersenne::checkpoint::CheckpointStore;
 use warpint_mersenne::proof::{Points, ProofError};
 use warpint_mersenne::{
-    Exponent, Finished, Outcome, Plan, PlanRequest, ResidueSink, RunOptions, StopToken, TestSpec,
-    TunedTimes, trial_factor,
+    CHECK_SQUARINGS, Exponent, Finished, Outcome, Plan, PlanRequest, ResidueSink, RunOptions,
+    StopToken, TestSpec, TunedTimes, trial_factor,
 };
 
 use crate::RunError;
@@ -36,6 +36,18 @@ const SLOW_TO_PLAN: u32 = 10_000_000;
 /// about a tenth of a second at the largest exponents p.
 pub const TF_LIMIT: u64 = 2_000_000;
 
+/// Whether each squaring of a Lucas–Lehmer test is checked by sums over its words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum CheckSquarings {
+    /// If the engine can do so, and [`CHECK_SQUARINGS`] is true.
+    #[default]
+    Auto,
+    /// Always: [`Job::run`] returns an error if the engine cannot do so.
+    Every,
+    /// Never.
+    Never,
+}
+
 /// A test to be run: what is tested, with which engine and device, and where the result is written.
 /// [`Job::new`] sets defaults; the fields can then be changed.
 #[derive(Debug)]
@@ -51,6 +63,8 @@ pub struct Job<'a> {
     /// For Lucas–Lehmer: the request for a second engine, which recomputes the test; `None` for a
     /// single engine.
     pub verify_with: Option<PlanRequest>,
+    /// For Lucas–Lehmer: whether each squaring is checked.
+    pub check_squarings: CheckSquarings,
     /// The path of the directory for checkpoints, stored results, proofs and the results file.
     pub dir: &'a Path,
     /// The path of the results file; `None` selects the results file in [`Job::dir`].
@@ -115,6 +129,7 @@ impl<'a> Job<'a> {
             request: PlanRequest::default(),
             proof: None,
             verify_with: None,
+            check_squarings: CheckSquarings::Auto,
             dir,
             results: None,
             checkpoint_interval: Duration::from_secs(60),
@@ -158,7 +173,8 @@ impl<'a> Job<'a> {
             return Err(ProofError::Power { exponent: p, power: power as usize }.into());
         }
         let request = resolved(&self.request, exponent, &*reporter.observer)?;
-        Plan::new(exponent, &request).map_err(|e| e.of_request(&request))?;
+        let plan = Plan::new(exponent, &request).map_err(|e| e.of_request(&request))?;
+        self.can_check(&plan)?;
         gimps::check_results_path(self.results_file(&self.results_path(self.credit())))?;
         if let Some(factor) = self.small_factor() {
             return result::finish_by_factor(FactorReport::new(p, factor), self, &reporter);
@@ -181,6 +197,15 @@ impl<'a> Job<'a> {
             return run.again(finished, both.map(|(_, second)| second));
         }
         run.compute(&request, both)
+    }
+
+    /// Returns an error if each squaring is to be checked, but the engine of the plan cannot do so.
+    fn can_check(&self, plan: &Plan) -> Result<(), RunError> {
+        if self.check_squarings == CheckSquarings::Every && !plan.checks_squarings() {
+            let (engine, length) = (plan.engine(), plan.length());
+            return Err(RunError::Unchecked { engine, length });
+        }
+        Ok(())
     }
 
     /// Returns the path of the results file. `credit` names the worker that did the assignment. If
@@ -294,6 +319,11 @@ impl Run<'_> {
             checkpoint_interval: job.checkpoint_interval,
             verify_with: plans.second,
             residues: proof.clone().map(|proof| proof as Arc<dyn ResidueSink>),
+            check_squarings: match job.check_squarings {
+                CheckSquarings::Auto => CHECK_SQUARINGS,
+                CheckSquarings::Every => true,
+                CheckSquarings::Never => false,
+            },
             ..RunOptions::default()
         };
         match self.test(plans.first, &options)? {
@@ -321,6 +351,7 @@ impl Run<'_> {
         for warning in tuned.take_warnings() {
             self.reporter.warn(&Warning::OfPlan(warning));
         }
+        self.job.can_check(&plans.first)?;
         Ok(plans)
     }
 

@@ -73,6 +73,10 @@ pub struct TestReport {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     round_off: Option<RoundOff>,
     shift_count: u32,
+    /// For Lucas–Lehmer: the number of squarings that the last run of the program has checked;
+    /// absent if it has checked none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    checked_squarings: Option<u64>,
     errors: Errors,
     /// The computing time in seconds, summed over all runs of the program on this test.
     seconds: f64,
@@ -169,13 +173,15 @@ struct Errors {
     jacobi: u32,
     #[serde(default)]
     double_check: u32,
+    #[serde(default)]
+    squarings: u32,
     round_off: u32,
 }
 
 impl From<ErrorCounts> for Errors {
     fn from(counts: ErrorCounts) -> Self {
-        let ErrorCounts { gerbicz, jacobi, double_check, round_off } = counts;
-        Self { gerbicz, jacobi, double_check, round_off }
+        let ErrorCounts { gerbicz, jacobi, double_check, squarings, round_off } = counts;
+        Self { gerbicz, jacobi, double_check, squarings, round_off }
     }
 }
 
@@ -207,6 +213,7 @@ impl TestReport {
                 z: r.z(),
             }),
             shift_count: outcome.shift,
+            checked_squarings: Some(outcome.checked_squarings).filter(|&n| n > 0),
             errors: outcome.errors.into(),
             seconds: outcome.elapsed.as_secs_f64(),
             program: Program::warpint(),
@@ -241,6 +248,7 @@ impl TestReport {
             fft_length: 0,
             round_off: None,
             shift_count: 0,
+            checked_squarings: None,
             errors: ErrorCounts::default().into(),
             seconds: 0.0,
             program: Program::warpint(),

@@ -21,6 +21,7 @@ fn outcome(kind: TestKind, verdict: Verdict, residue: u64) -> Outcome {
         length: 3072,
         round_off: Some(measured(9)),
         twice: false,
+        checked_squarings: 0,
         errors: ErrorCounts::default(),
         shift: 0,
         known_factors: vec![],
@@ -54,7 +55,8 @@ fn people_read_one_line() {
     assert!(line.starts_with("M127/3/7 is a probable prime: PRP-3 res64 "), "{line}");
     let mut early = outcome(TestKind::Prp, Verdict::Interim, 9);
     early.iterations = 1;
-    early.errors = ErrorCounts { gerbicz: 1, jacobi: 1, double_check: 0, round_off: 2 };
+    early.errors =
+        ErrorCounts { gerbicz: 1, jacobi: 1, double_check: 0, squarings: 0, round_off: 2 };
     assert_eq!(
         TestReport::new(&early).to_string(),
         "M127 PRP-3 after 1 of 127 squarings: res64 0000000000000009, no verdict yet, \

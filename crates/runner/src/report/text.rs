@@ -61,8 +61,12 @@ impl Display for TestReport {
             }
             None => f.write_str(", exact arithmetic")?,
         }
-        let Errors { gerbicz, jacobi, double_check, round_off } = self.errors;
-        match (gerbicz.saturating_add(jacobi).saturating_add(double_check), round_off) {
+        if let Some(checked) = self.checked_squarings {
+            write!(f, ", {} checked", units::count(checked, "squaring"))?;
+        }
+        let Errors { gerbicz, jacobi, double_check, squarings, round_off } = self.errors;
+        let checks = [gerbicz, jacobi, double_check, squarings];
+        match (checks.into_iter().fold(0, u32::saturating_add), round_off) {
             (0, 0) => f.write_str(", no errors"),
             (g, r) => write!(
                 f,

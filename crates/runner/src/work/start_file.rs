@@ -229,6 +229,7 @@ mod tests {
             length: 16,
             round_off: None,
             twice: false,
+            checked_squarings: 0,
             errors: Default::default(),
             shift: 0,
             known_factors: vec![],

@@ -17,6 +17,7 @@ mod kill;
 mod on_device;
 mod saved;
 mod sitting;
+mod squarings;
 mod starts;
 mod transform;
 #[cfg(feature = "wrappers")]
@@ -35,6 +36,7 @@ use crate::{Summary, name};
 pub use collatz::run_collatz;
 pub use flips::{Campaign, Fate, Flip, Place, Tally, Target};
 pub use on_device::{Sizes, run_on_cpu, run_on_device};
+pub use squarings::flip_squarings;
 
 /// The result of one case, which makes faults in one family or suite.
 #[derive(Debug, Clone, PartialEq, Eq)]

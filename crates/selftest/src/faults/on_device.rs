@@ -1,5 +1,5 @@
-//! Faults during batch operations and transforms: faults of devices, and changes of results in the
-//! host's memory.
+//! Faults during batch operations, transforms and checked squarings: faults of devices, and changes
+//! of results in the host's memory.
 
 use std::time::Instant;
 
@@ -7,7 +7,7 @@ use rand::RngExt;
 use warpint_device::Device;
 
 use super::wrappers::{DeviceFault, FaultyDevice};
-use super::{FaultReport, batch, transform};
+use super::{FaultReport, batch, squarings, transform};
 use crate::Summary;
 use crate::sample::Random;
 
@@ -24,7 +24,7 @@ pub(super) struct Suite {
     pub(super) death_is_noticed: bool,
 }
 
-const SUITES: [Suite; 2] = [batch::SUITE, transform::SUITE];
+const SUITES: [Suite; 3] = [batch::SUITE, transform::SUITE, squarings::SUITE];
 
 /// The numbers of launches and downloads that one operation or transform needs on a sound device.
 #[derive(Debug, Clone, Copy)]
@@ -37,15 +37,19 @@ impl Extent {
     pub(super) fn of(device: &FaultyDevice) -> Self {
         Self { launches: device.launches(), downloads: device.downloads() }
     }
+
+    pub(super) fn launches(&self) -> u64 {
+        self.launches
+    }
 }
 
 /// The faults to make during each operation or transform.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Faults {
     /// The number of repetitions of the work. One fault is made in each repetition.
-    count: u64,
+    pub(super) count: u64,
     /// A function that draws one fault within the launches and downloads of the work.
-    draw: fn(&mut Random, Extent) -> DeviceFault,
+    pub(super) draw: fn(&mut Random, Extent) -> DeviceFault,
 }
 
 /// A kind of fault of devices, and its name.
@@ -139,8 +143,8 @@ impl Sizes {
     }
 }
 
-/// Runs every case of faults of a device during batch operations (`batch@cuda:0::…`) and transforms
-/// (`transform@cuda:0::…`). `filter` and `report` are those of [`super::run`].
+/// Runs every case of faults of a device during batch operations (`batch@cuda:0::…`), transforms
+/// (`transform@cuda:0::…`) and checked squarings (`squarings@cuda:0::…`). `filter` and `report` are those of [`super::run`].
 pub fn run_on_device(
     device: &Device,
     sizes: &Sizes,

@@ -4,7 +4,7 @@ use warpint_device::Device;
 use warpint_mersenne::engine::{fp64::Fp64, goldilocks::Goldilocks, places, word::Word};
 use warpint_mersenne::{DeviceId, EngineFamily, Exponent, LlStart, TestKind};
 use warpint_selftest::faults::{
-    Campaign, Fate, Flip, Sizes, Tally, Target, run, run_on_cpu, run_on_device,
+    Campaign, Fate, Flip, Sizes, Tally, Target, flip_squarings, run, run_on_cpu, run_on_device,
 };
 use warpint_selftest::{SEED, Summary};
 
@@ -126,22 +126,29 @@ fn survive_on_the_simulator(filters: &[(&str, usize)]) {
 }
 
 #[test]
-fn batches_and_transforms_on_a_faulty_device_are_noticed() {
+fn work_on_a_faulty_device_is_noticed() {
     let device = Device::simulator().unwrap();
     let mut reports = vec![];
     let summary =
         run_on_device(&device, &Sizes::of(&device), None, &mut |r| reports.push(r.clone()));
     reports.iter().for_each(|r| println!("{}::{} {:?}", r.family, r.fault, r.result));
-    assert_eq!(summary, Summary { passed: 10, failed: 0 }, "{reports:?}");
+    assert_eq!(summary, Summary { passed: 15, failed: 0 }, "{reports:?}");
     let says = |family: &str, fault: &str| {
         let of = reports.iter().find(|r| (r.family.as_str(), r.fault) == (family, fault));
         of.unwrap().result.clone().unwrap()
     };
     assert_eq!(says("batch@sim", "a_dead_device"), "10 of 10 faults noticed");
     assert_eq!(says("transform@sim", "downloads_of_zeros"), "4 of 4 faults noticed");
+    assert_eq!(says("squarings@sim", "a_device_that_dies"), "2 of 2 faults noticed");
     let one =
         run_on_device(&device, &Sizes::of(&device), Some("transform@sim::a_dead"), &mut |_| ());
     assert_eq!(one, Summary { passed: 1, failed: 0 });
+}
+
+#[test]
+#[ignore = "minutes: a thousand runs on the simulator"]
+fn a_thousand_flips_during_checked_squarings_are_noticed_or_harmless() {
+    println!("{}", flip_squarings(&Device::simulator().unwrap(), 1_000).unwrap());
 }
 
 #[test]

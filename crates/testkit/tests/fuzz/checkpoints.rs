@@ -27,7 +27,7 @@ fn prp(iteration: u64, product_iteration: u64, verified_iteration: u64) -> State
         residue: x(iteration),
         shift: 126,
         elapsed: Duration::from_millis(1_234),
-        errors: ErrorCounts { gerbicz: 1, jacobi: 0, double_check: 0, round_off: 2 },
+        errors: ErrorCounts { gerbicz: 1, jacobi: 0, double_check: 0, squarings: 3, round_off: 2 },
         least_length: Some(LeastLength { engine: "fp64".into(), length: 8 }),
         confirmed: Confirmation::No,
         gerbicz: Some(GerbiczState {

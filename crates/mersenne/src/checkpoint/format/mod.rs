@@ -280,6 +280,10 @@ impl State {
         line(format_args!("jacobi-errors: {}", self.errors.jacobi));
         line(format_args!("double-check-errors: {}", self.errors.double_check));
         line(format_args!("round-off-errors: {}", self.errors.round_off));
+        // Versions that do not know this line read the file nevertheless.
+        if self.errors.squarings > 0 {
+            line(format_args!("squaring-errors: {}", self.errors.squarings));
+        }
         if let Some(least) = &self.least_length {
             line(format_args!("least-length: {} {}", least.engine, least.length));
         }
@@ -398,6 +402,10 @@ impl State {
                 gerbicz: errors("gerbicz-errors")?,
                 jacobi: if of_old { 0 } else { errors("jacobi-errors")? },
                 double_check: if of_old { 0 } else { errors("double-check-errors")? },
+                squarings: match header.get("squaring-errors") {
+                    None => 0,
+                    Some(_) => errors("squaring-errors")?,
+                },
                 round_off: errors("round-off-errors")?,
             },
             confirmed: match header.get("confirmed") {

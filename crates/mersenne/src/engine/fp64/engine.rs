@@ -61,7 +61,8 @@ impl Statistics {
     pub(crate) fn health(&self) -> Health {
         let Self { max, mean, squares, products } = *self;
         let deviation = (squares / products.saturating_sub(1).max(1) as f64).sqrt();
-        Health { round_off: Some(RoundOff { max, mean, deviation, products }) }
+        let round_off = Some(RoundOff { max, mean, deviation, products });
+        Health { round_off, checked_squarings: 0 }
     }
 }
 

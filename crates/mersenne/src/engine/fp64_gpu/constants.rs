@@ -10,8 +10,9 @@ use super::shape::Shape;
 use crate::engine::gpu::{Part, StepKind};
 
 /// The headers of the kernels, with their names.
-const HEADERS: [(&str, &str); 4] = [
+const HEADERS: [(&str, &str); 5] = [
     ("line.cuh", include_str!("../../../kernels/fp64/line.cuh")),
+    ("sums.cuh", include_str!("../../../kernels/fp64/sums.cuh")),
     ("column_steps.cuh", include_str!("../../../kernels/fp64/column_steps.cuh")),
     ("row_steps.cuh", include_str!("../../../kernels/fp64/row_steps.cuh")),
     ("advance.cuh", include_str!("../../../kernels/fp64/advance.cuh")),
@@ -57,7 +58,15 @@ fn power_of_2(k: u64, n: u64) -> Dd {
 
 /// Adds headers and constants to the source of the kernel `part`: `constants.cuh`, `line.cuh` and
 /// the constants that only the family `fp64` needs.
-pub(in crate::engine) fn specialise(source: Source, shape: &Shape, p: u32, part: Part) -> Source {
+///
+/// If `sums`, kernels of columns make the sums by which squarings are checked (`sums.cuh`).
+pub(in crate::engine) fn specialise(
+    source: Source,
+    shape: &Shape,
+    p: u32,
+    part: Part,
+    sums: bool,
+) -> Source {
     let source = HEADERS
         .into_iter()
         .fold(source.header("constants.cuh", &CONSTANTS), |source, (name, text)| {
@@ -75,6 +84,7 @@ pub(in crate::engine) fn specialise(source: Source, shape: &Shape, p: u32, part:
         Part::SpectrumToDigits(step) => (step, true),
         _ => (StepKind::Square, false),
     };
+    let source = if sums { source.define("SUMS", 1) } else { source };
     source
         .define("CHECKED", u32::from(checked))
         .define("STEP", step as u32)

@@ -24,7 +24,7 @@ use std::ops::RangeInclusive;
 use warpint_device::Source;
 
 use super::fp64::{Fp64, margin};
-use super::gpu::{self, Arithmetic, OnDevice, Part, Shape as _};
+use super::gpu::{self, Arithmetic, OnDevice, Part, Shape as _, StepKind};
 use super::{EngineError, Margin, Work};
 use crate::layout::WordLayout;
 use shape::Shape;
@@ -103,6 +103,17 @@ fn largest_carry(layout: &WordLayout) -> f64 {
     (16.0 * rms * f64::from(LARGEST_MULTIPLIER) / unit).min(4.0 * unit * unit)
 }
 
+/// Returns whether carries are so small that the kernels can sum them in 32 bits.
+///
+/// By [`least_bits`], the carry out of a word of weight a and b bits has a root mean square of at
+/// most R/(a·2^b) ≤ R/2^β for β = p/N and R = 0.255·√N·4^β. Eight times this must be below 2^31. So
+/// a carry of a right squaring exceeds 32 bits with a probability below 2^−49, and the sum then is
+/// wrong. The condition fails only for the longest words of transforms of 2^25 words and more.
+fn can_check_squarings(p: u32, length: usize) -> bool {
+    let n = length as f64;
+    8.0 * 0.255 * n.sqrt() * (f64::from(p) / n).exp2() < 2f64.powi(31)
+}
+
 /// Iterates over the transform lengths, in words, in ascending order. A given device may support
 /// only some of these lengths.
 pub fn all_lengths() -> impl Iterator<Item = usize> {
@@ -164,8 +175,19 @@ impl Arithmetic for Fp64 {
     const SPECIALISED: bool = true;
     const LENGTHS_ARE: &'static str = "not a length of this engine on this device";
 
-    fn specialise(source: Source, shape: &Shape, p: u32, part: Part) -> Source {
-        constants::specialise(source, shape, p, part)
+    fn specialise(source: Source, shape: &Shape, p: u32, part: Part, sums: bool) -> Source {
+        constants::specialise(source, shape, p, part, sums)
+    }
+
+    fn can_check_squarings(p: u32, length: usize) -> bool {
+        can_check_squarings(p, length)
+    }
+
+    fn checked_parts() -> Vec<Part> {
+        let step = StepKind::MinusTwo;
+        let columns = [true, false].map(|measured| Part::Columns { step, measured });
+        let others = [Part::DigitsToSpectrum, Part::SumDigits, Part::SpectrumToDigits(step)];
+        others.into_iter().chain(columns).collect()
     }
 
     fn all_lengths() -> Vec<usize> {

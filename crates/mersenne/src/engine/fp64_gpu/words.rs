@@ -6,7 +6,7 @@ use super::tables::{Point, Tables, Words};
 use super::{LARGEST_MULTIPLIER, Shape, largest_carry};
 use crate::engine::fp64::Fp64;
 use crate::engine::fp64::engine::{Statistics, within_limit};
-use crate::engine::gpu::{self, LineTables};
+use crate::engine::gpu::{self, LineTables, SquareCheck};
 use crate::engine::{EngineError, Health, Step};
 use crate::layout::WordLayout;
 
@@ -27,6 +27,8 @@ pub(in crate::engine) struct WeightedWords {
     /// for a launch without measurement.
     errors: Buffer<[u32; 2]>,
     statistics: Statistics,
+    /// The check of squarings; `None` if squarings are not checked.
+    squares: Option<SquareCheck>,
 }
 
 /// Returns the double whose upper 32 bits are `word` and whose lower bits are 0. Returns infinity
@@ -50,6 +52,7 @@ impl gpu::Words<Fp64> for WeightedWords {
         device: &Device,
         layout: WordLayout,
         shape: &Shape,
+        check: bool,
     ) -> Result<(Self, LineTables<Point>), EngineError> {
         let tables = Tables::new(&layout, shape);
         let words = Self {
@@ -59,6 +62,9 @@ impl gpu::Words<Fp64> for WeightedWords {
             fractions: device.upload(&tables.fractions)?,
             errors: device.upload(&[[0; 2]; MEASURED])?,
             statistics: Statistics::default(),
+            squares: check
+                .then(|| SquareCheck::new(device, layout, shape, MEASURED))
+                .transpose()?,
             layout,
         };
         Ok((words, LineTables { columns: tables.columns, rows: tables.rows }))
@@ -91,6 +97,11 @@ impl gpu::Words<Fp64> for WeightedWords {
     }
 
     fn sync(&mut self, _: &Device) -> Result<(), EngineError> {
+        // Takes the sums first, so that they are used once, even after a round-off error.
+        let squares = self.squares.as_mut().map_or(Ok(()), SquareCheck::evaluate);
+        if matches!(squares, Err(EngineError::Device(_))) {
+            return squares;
+        }
         let errors = self.errors.download()?;
         self.errors.clear()?;
         let mut worst = 0f64;
@@ -101,11 +112,17 @@ impl gpu::Words<Fp64> for WeightedWords {
             self.statistics.note(distance);
             worst = worst.max(distance);
         }
-        within_limit(self.layout.len(), worst)
+        within_limit(self.layout.len(), worst)?;
+        squares
+    }
+
+    fn squares(&mut self) -> Option<&mut SquareCheck> {
+        self.squares.as_mut()
     }
 
     fn health(&self) -> Health {
-        self.statistics.health()
+        let checked_squarings = self.squares.as_ref().map_or(0, SquareCheck::verified);
+        Health { checked_squarings, ..self.statistics.health() }
     }
 }
 
@@ -126,7 +143,7 @@ mod tests {
         let device = Device::simulator().unwrap();
         let layout = WordLayout::new(4423, 256);
         let shape = Shape::best(layout.len(), device.info().shared_memory_per_block).unwrap();
-        let mut products = Products::<Fp64>::new(&device, layout, shape).unwrap();
+        let mut products = Products::<Fp64>::new(&device, layout, shape, false).unwrap();
         let mut points = vec![[0.0; 2]; shape.points()];
         points[5] = [value, 0.0];
         products.spectrum.upload(&points).unwrap();
@@ -155,7 +172,7 @@ mod tests {
         let length = 2 * shape.points();
         let p = (15 * length as u32) | 1;
         let layout = WordLayout::new(p, length);
-        let products = Products::<Fp64>::new(device, layout, shape).unwrap();
+        let products = Products::<Fp64>::new(device, layout, shape, false).unwrap();
         let mut engine = Machine::new(device, layout, 1, products).unwrap();
         let holds = |n: &usize| Goldilocks.margin(p, *n).is_ok_and(|margin| margin.bits >= 0.0);
         let exact = Goldilocks.lengths(1, length).into_iter().find(holds).unwrap();

@@ -96,7 +96,7 @@ impl Arithmetic for Goldilocks {
     const LENGTHS_ARE: &'static str = "lengths are 2^6 to 2^26 and 5·2^6 to 5·2^24 on a device, \
                                        as far as its shared memory holds their tiles";
 
-    fn specialise(source: Source, shape: &Shape, _p: u32, part: Part) -> Source {
+    fn specialise(source: Source, shape: &Shape, _p: u32, part: Part, _sums: bool) -> Source {
         let mut source = source.headers(HEADERS);
         if !part.is_of_columns() {
             source = source.define("LINES", shape.lines);

@@ -8,7 +8,7 @@ use warpint_device::{Device, Source};
 use super::kernels::{default_parts, source};
 use super::machine::{Machine, words_source};
 use super::products::Products;
-use super::{Arithmetic, Shape};
+use super::{Arithmetic, Shape, squares};
 use crate::engine::{
     BuildOptions, Cut, Engine, EngineError, EngineFamily, Margin, Profiled, Work, known,
 };
@@ -77,7 +77,10 @@ pub(in crate::engine) fn sources<A: Arithmetic>(
 ) -> Vec<Source> {
     let mut sources = vec![words_source()];
     if let Some(shape) = A::Shape::best(length, shared_memory_per_block) {
-        sources.extend(default_parts::<A>().into_iter().map(|part| source::<A>(&shape, 1, part)));
+        let parts = default_parts::<A>().into_iter();
+        sources.extend(parts.map(|part| source::<A>(&shape, 1, part, false)));
+        let checked = A::checked_parts().into_iter();
+        sources.extend(checked.map(|part| source::<A>(&shape, 1, part, true)));
     }
     sources
 }
@@ -129,6 +132,15 @@ impl<A: Arithmetic> EngineFamily for OnDevice<A> {
         Some(A::bytes_beside_registers(length, shape.as_ref())? + digits)
     }
 
+    fn checks_squarings(&self, p: u32, length: usize) -> bool {
+        let fits = |shape: A::Shape| {
+            let factors = squares::shared_bytes(shape.column().q);
+            shape.column_shared_bytes() + factors <= self.shared_memory()
+        };
+        A::can_check_squarings(p, length)
+            && A::Shape::best(length, self.shared_memory()).is_some_and(fits)
+    }
+
     fn build(
         &self,
         p: u32,
@@ -139,7 +151,11 @@ impl<A: Arithmetic> EngineFamily for OnDevice<A> {
         let shape = self.shape(length, options.variant);
         let shape = shape.map_err(|reason| A::unusable(p, length, reason))?;
         let layout = WordLayout::new(p, length);
-        let products = Products::<A>::new(&self.device, layout, shape)?;
+        let check = options.check_squarings;
+        if check && !self.checks_squarings(p, length) {
+            return Err(A::unusable(p, length, "squarings cannot be checked".into()));
+        }
+        let products = Products::<A>::new(&self.device, layout, shape, check)?;
         Ok(Box::new(Machine::new(&self.device, layout, options.registers, products)?))
     }
 

@@ -2,7 +2,7 @@
 
 use warpint_device::{Device, DeviceError, Kernel, Source, common};
 
-use super::{Arithmetic, Line, Shape};
+use super::{Arithmetic, Line, Shape, squares};
 use crate::engine::Step;
 
 /// The operation on the words of a product before their carries are propagated. It is compiled into
@@ -34,6 +34,8 @@ pub(in crate::engine) enum Part {
     Columns { step: StepKind, measured: bool },
     /// The kernel that transforms a spectrum to digits and propagates carries.
     SpectrumToDigits(StepKind),
+    /// The kernel that makes the sum over digits by which squarings are checked.
+    SumDigits,
     /// The kernel that transforms rows, squares them point by point, and transforms them back.
     SquareRows,
     /// The kernel that transforms rows and does not transform them back.
@@ -50,6 +52,7 @@ impl Part {
             Self::DigitsToSpectrum => "digits_to_spectrum",
             Self::Columns { .. } => "columns",
             Self::SpectrumToDigits(_) => "spectrum_to_digits",
+            Self::SumDigits => "sum_digits",
             Self::SquareRows => "square_rows",
             Self::ForwardRows => "forward_rows",
             Self::MultiplyRows => "multiply_rows",
@@ -62,6 +65,7 @@ impl Part {
             Self::DigitsToSpectrum | Self::SquareRows => 0,
             Self::Columns { .. } | Self::ForwardRows => 1,
             Self::SpectrumToDigits(_) | Self::MultiplyRows => 2,
+            Self::SumDigits => 3,
         }
     }
 
@@ -70,8 +74,12 @@ impl Part {
         !matches!(self, Self::SquareRows | Self::ForwardRows | Self::MultiplyRows)
     }
 
-    fn shared_bytes(self, shape: &impl Shape) -> u32 {
-        if self.is_of_columns() { shape.column_shared_bytes() } else { shape.row_shared_bytes() }
+    fn shared_bytes(self, shape: &impl Shape, sums: bool) -> u32 {
+        if !self.is_of_columns() {
+            return shape.row_shared_bytes();
+        }
+        let factors = if sums { squares::shared_bytes(shape.column().q) } else { 0 };
+        shape.column_shared_bytes() + factors
     }
 }
 
@@ -112,8 +120,14 @@ pub(super) fn default_parts<A: Arithmetic>() -> Vec<Part> {
     parts
 }
 
-/// Returns the source of the kernel `part`, for a shape and the exponent p.
-pub(in crate::engine) fn source<A: Arithmetic>(shape: &A::Shape, p: u32, part: Part) -> Source {
+/// Returns the source of the kernel `part`, for a shape and the exponent p. If `sums`, kernels of
+/// columns make the sums by which squarings are checked.
+pub(in crate::engine) fn source<A: Arithmetic>(
+    shape: &A::Shape,
+    p: u32,
+    part: Part,
+    sums: bool,
+) -> Source {
     let of_columns = part.is_of_columns();
     let (file, text) = if of_columns { ("columns.cu", A::COLUMNS) } else { ("rows.cu", A::ROWS) };
     let Line { q, a, b } = if of_columns { shape.column() } else { shape.row() };
@@ -136,7 +150,7 @@ pub(in crate::engine) fn source<A: Arithmetic>(shape: &A::Shape, p: u32, part: P
             .define("THREADS", shape.row_threads())
             .define("BLOCKS", shape.resident_row_blocks())
     };
-    A::specialise(source, shape, p, part)
+    A::specialise(source, shape, p, part, sums)
 }
 
 /// The kernels that have been built so far for an engine.
@@ -144,15 +158,24 @@ pub(super) struct Kernels<A: Arithmetic> {
     device: Device,
     shape: A::Shape,
     p: u32,
+    /// Whether kernels of columns make the sums by which squarings are checked.
+    sums: bool,
     built: Vec<(Part, Kernel)>,
 }
 
 impl<A: Arithmetic> Kernels<A> {
     /// Builds the kernels that every squaring needs. Also builds the kernels that propagate
-    /// carries, if the family builds them once for all steps.
-    pub(super) fn new(device: &Device, shape: A::Shape, p: u32) -> Result<Self, DeviceError> {
-        let mut kernels = Self { device: device.clone(), shape, p, built: vec![] };
+    /// carries, if the family builds them once for all steps. If `sums`, kernels of columns make
+    /// the sums by which squarings are checked.
+    pub(super) fn new(
+        device: &Device,
+        shape: A::Shape,
+        p: u32,
+        sums: bool,
+    ) -> Result<Self, DeviceError> {
+        let mut kernels = Self { device: device.clone(), shape, p, sums, built: vec![] };
         let mut parts = COMMON.to_vec();
+        parts.extend(sums.then_some(Part::SumDigits));
         if !A::SPECIALISED {
             parts.extend(carrying::<A>(Step::Square, true));
         }
@@ -177,10 +200,10 @@ impl<A: Arithmetic> Kernels<A> {
         let new: Vec<Part> =
             parts.iter().copied().filter(|part| self.find(*part).is_none()).collect();
         let sources: Vec<Source> =
-            new.iter().map(|part| source::<A>(&self.shape, self.p, *part)).collect();
+            new.iter().map(|part| source::<A>(&self.shape, self.p, *part, self.sums)).collect();
         let programs = self.device.programs(&sources)?;
         for (part, program) in new.into_iter().zip(programs) {
-            let kernel = program.kernel(part.name(), part.shared_bytes(&self.shape))?;
+            let kernel = program.kernel(part.name(), part.shared_bytes(&self.shape, self.sums))?;
             self.built.push((part, kernel));
         }
         Ok(())
@@ -188,6 +211,11 @@ impl<A: Arithmetic> Kernels<A> {
 
     fn find(&self, part: Part) -> Option<&Kernel> {
         self.built.iter().find(|(of, _)| *of == part).map(|(_, kernel)| kernel)
+    }
+
+    /// Returns the shared memory of a block of the kernels of columns, in bytes.
+    pub(super) fn column_shared_bytes(&self) -> u32 {
+        Part::DigitsToSpectrum.shared_bytes(&self.shape, self.sums)
     }
 
     /// Returns the kernel `part`. Returns an error if the kernel has not been built.

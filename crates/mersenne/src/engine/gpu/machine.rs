@@ -5,7 +5,7 @@ use std::time::Duration;
 use warpint_device::{Arg, Buffer, Capture, Device, Graph, Kernel, Launch, Source, common};
 
 use super::products::{Call, Products};
-use super::{Arithmetic, Words};
+use super::{Arithmetic, SquareCheck, Words};
 use crate::engine::{Engine, EngineError, Health, KernelTime, KernelTimer, Step};
 use crate::layout::WordLayout;
 use crate::{Residue, Shift};
@@ -62,8 +62,9 @@ impl<A: Arithmetic> Machine<A> {
         })
     }
 
-    /// Waits for the device and evaluates the round-off that was measured since the last call.
-    /// Returns an error if the round-off of a product is too large, or if the device failed.
+    /// Waits for the device and evaluates the round-off that was measured since the last call, and
+    /// the check of squarings. Returns an error if the round-off of a product is too large, if a
+    /// squaring is wrong, or if the device failed.
     fn sync(&mut self) -> Result<(), EngineError> {
         if self.unsynced == 0 {
             return Ok(());
@@ -71,6 +72,34 @@ impl<A: Arithmetic> Machine<A> {
         // Any error is reported once only.
         self.unsynced = 0;
         self.products.sync()
+    }
+
+    /// Starts squarings of a register: transforms its digits. If squarings are checked, also makes
+    /// the sum over the digits, and, after another root was drawn, the sum by that root.
+    fn begin_squarings(&mut self, reg: usize, step: Step, shift: Shift) -> Result<(), EngineError> {
+        self.settle()?;
+        if let Some(squares) = self.products.words.squares() {
+            squares.begin(reg, step, shift)?;
+        }
+        self.products.digits_to_spectrum(&self.registers[reg])?;
+        if let Some(squares) = self.products.words.squares()
+            && squares.redraw()?
+        {
+            self.products.sum_digits(&self.registers[reg])?;
+        }
+        Ok(())
+    }
+
+    /// Evaluates the check of the squarings made so far, if squarings are checked.
+    fn settle(&mut self) -> Result<(), EngineError> {
+        if self.products.words.squares().is_some() { self.sync() } else { Ok(()) }
+    }
+
+    /// Calls `f` if squarings are checked.
+    fn with_squares(&mut self, f: impl FnOnce(&mut SquareCheck)) {
+        if let Some(squares) = self.products.words.squares() {
+            f(squares);
+        }
     }
 
     /// Counts one more product whose errors have not been evaluated. If [`Words::MOST_UNSYNCED`]
@@ -90,6 +119,7 @@ impl<A: Arithmetic> Machine<A> {
     /// In a graph, two launches of the same kernel never follow each other directly. Kernels rely
     /// on this: they count their launches while the preceding kernel may still be running.
     fn squarings(&mut self, mut n: u64, step: Step) -> Result<(), EngineError> {
+        self.products.note_launches(n);
         let watched = n.min(self.watched);
         self.watched -= watched;
         for _ in 0..watched {
@@ -146,6 +176,8 @@ impl<A: Arithmetic> Machine<A> {
 
     /// Sets `r[dst]` to `r[a]` + sign·`r[b]`, where `sign` is 1 or −1.
     fn combine(&mut self, dst: usize, a: usize, b: usize, sign: i32) -> Result<(), EngineError> {
+        self.settle()?;
+        self.with_squares(|squares| squares.changed(dst));
         let n = self.layout.len() as u32;
         let kernel = match &self.combine {
             Some(kernel) => kernel,
@@ -190,6 +222,8 @@ impl<A: Arithmetic> Engine for Machine<A> {
     fn copy(&mut self, dst: usize, src: usize) -> Result<(), EngineError> {
         assert!(src < self.registers.len(), "there is no register {src}");
         if dst != src {
+            self.settle()?;
+            self.with_squares(|squares| squares.copied(dst, src));
             self.scratch.copy_from(&self.registers[src])?;
             std::mem::swap(&mut self.registers[dst], &mut self.scratch);
         }
@@ -206,7 +240,7 @@ impl<A: Arithmetic> Engine for Machine<A> {
             return Ok(());
         }
         self.products.prepare(step, shift, n - 1 <= self.watched)?;
-        self.products.digits_to_spectrum(&self.registers[reg])?;
+        self.begin_squarings(reg, step, shift)?;
         let mut left = n - 1;
         while left > 0 {
             if self.unsynced >= A::Words::MOST_UNSYNCED {
@@ -218,7 +252,9 @@ impl<A: Arithmetic> Engine for Machine<A> {
             left -= now;
         }
         self.note_product()?;
-        self.products.spectrum_to_digits(&mut self.registers[reg], step)
+        self.products.spectrum_to_digits(&mut self.registers[reg], step)?;
+        self.with_squares(SquareCheck::end);
+        Ok(())
     }
 
     fn mul(&mut self, dst: usize, a: usize, b: usize) -> Result<(), EngineError> {
@@ -226,6 +262,8 @@ impl<A: Arithmetic> Engine for Machine<A> {
             self.copy(dst, a)?;
             return self.square(dst, 1, Step::Square, Shift::ZERO);
         }
+        self.settle()?;
+        self.with_squares(|squares| squares.changed(dst));
         self.note_product()?;
         self.products.multiply(&self.registers[a], &self.registers[b])?;
         self.products.carry_into(&mut self.registers[dst], Step::Square)
@@ -244,12 +282,17 @@ impl<A: Arithmetic> Engine for Machine<A> {
     fn read(&mut self, reg: usize, shift: Shift) -> Result<Residue, EngineError> {
         self.sync()?;
         let digits = self.registers[reg].download()?;
+        if let Some(squares) = self.products.words.squares() {
+            squares.verify_digits(reg, &digits)?;
+        }
         Ok(self.layout.par_residue(&digits).rotated_right(shift.bits()))
     }
 
     fn write(&mut self, reg: usize, x: &Residue, shift: Shift) -> Result<(), EngineError> {
         self.watched = A::Words::WATCHED;
+        self.settle()?;
         let digits = self.layout.par_balanced_digits(&x.rotated_left(shift.bits()));
+        self.with_squares(|squares| squares.written(reg, &digits));
         Ok(self.registers[reg].upload(&digits)?)
     }
 
@@ -271,11 +314,13 @@ impl<A: Arithmetic> KernelTimer for Machine<A> {
         assert!((4..=1_000).contains(&n), "kernels are timed over 4 to 1000 squarings, not {n}");
         let step = Step::Square;
         self.sync()?;
+        self.with_squares(|squares| squares.changed(reg));
         self.products.prepare(step, Shift::ZERO, false)?;
         self.products.digits_to_spectrum(&self.registers[reg])?;
         // While the device is busy with these, the host runs ahead of it.
         self.squarings(n / 2, step)?;
         let timed = n - 1 - n / 2;
+        self.products.note_launches(timed);
         let calls = self.products.squaring(step, false)?;
         let launches = calls.len() * timed as usize;
         let times = self.device.times(launches, |i| calls[i % calls.len()].make())?;

@@ -7,6 +7,7 @@
 //! | `kernels` | sources and builds of the kernels |
 //! | `products` | spectrum, tables and launches |
 //! | `machine` | the engine: registers, and the order of launches |
+//! | `squares` | the check of squarings by sums that kernels make |
 //!
 //! A transform of R·C points is computed along the columns, then along the rows. The kernel of rows
 //! transforms, squares and transforms back. The kernel of columns transforms back, propagates the
@@ -21,6 +22,7 @@ mod kernels;
 mod machine;
 mod products;
 mod shape;
+mod squares;
 
 use std::ops::RangeInclusive;
 
@@ -34,6 +36,7 @@ pub use family::OnDevice;
 pub(super) use family::sources;
 pub(super) use kernels::{Part, StepKind};
 pub(super) use shape::{Line, MAX_THREADS, REGISTERS, Shape, resident};
+pub(super) use squares::SquareCheck;
 #[cfg(test)]
 pub(super) use {family::lengths, shape::SHARED_MEMORY};
 #[cfg(all(test, feature = "sim"))]
@@ -66,8 +69,19 @@ pub(super) trait Arithmetic: EngineFamily + Default + Send + 'static {
     const SPECIALISED: bool;
 
     /// Adds the headers and constants that only this family needs to the source of the kernel
-    /// `part`.
-    fn specialise(source: Source, shape: &Self::Shape, p: u32, part: Part) -> Source;
+    /// `part`. If `sums`, the kernel makes the sums by which squarings are checked.
+    fn specialise(source: Source, shape: &Self::Shape, p: u32, part: Part, sums: bool) -> Source;
+
+    /// Returns whether the kernels can check the squarings of an engine by sums.
+    fn can_check_squarings(_p: u32, _length: usize) -> bool {
+        false
+    }
+
+    /// Returns the kernels that a Lucas–Lehmer test with checked squarings compiles; none if the
+    /// kernels cannot check squarings.
+    fn checked_parts() -> Vec<Part> {
+        vec![]
+    }
 
     /// Returns the transform lengths, in words, in ascending order. A given device may support only
     /// some of these lengths.
@@ -150,11 +164,12 @@ pub(super) trait Words<A: Arithmetic>: Send + Sized {
     const ADDEND: usize;
 
     /// Creates the layout's data on the device. Also returns the tables of the kernels of columns
-    /// and of rows.
+    /// and of rows. If `check`, squarings are checked; the family must be able to check them.
     fn new(
         device: &Device,
         layout: WordLayout,
         shape: &A::Shape,
+        check: bool,
     ) -> Result<(Self, LineTables<A::Point>), EngineError>;
 
     /// Returns whether the kernels that propagate carries can multiply a product by m.
@@ -168,9 +183,15 @@ pub(super) trait Words<A: Arithmetic>: Send + Sized {
     /// order.
     fn carry_args(&mut self, scratch: [Arg; 3], step: Step) -> Vec<Arg>;
 
-    /// Waits for the device and evaluates the round-off that was measured since the last call.
-    /// Returns an error if the round-off of a product is too large, or if the device failed.
+    /// Waits for the device and evaluates the round-off that was measured since the last call, and
+    /// the check of squarings. Returns an error if the round-off of a product is too large, if a
+    /// squaring is wrong, or if the device failed.
     fn sync(&mut self, device: &Device) -> Result<(), EngineError>;
+
+    /// Returns the check of squarings; `None` if squarings are not checked.
+    fn squares(&mut self) -> Option<&mut SquareCheck> {
+        None
+    }
 
     /// Returns error statistics of the measured products since the engine was built.
     fn health(&self) -> Health;

@@ -68,7 +68,7 @@ impl<A: Arithmetic> Passes<A> {
     /// Returns a launch of a kernel of columns with `blocks` blocks.
     fn columns<'a>(&self, kernel: &'a Kernel, blocks: u32, args: Vec<Arg>) -> Call<'a> {
         let launch = Launch::linear(blocks, self.shape.column_threads());
-        Call { kernel, launch: launch.shared(self.shape.column_shared_bytes()), args }
+        Call { kernel, launch: launch.shared(self.kernels.column_shared_bytes()), args }
     }
 
     /// Returns a launch of the kernel of rows `part`.
@@ -88,18 +88,21 @@ impl<A: Arithmetic> Passes<A> {
         assert_room("digits", digits.len(), self.layout.len());
         let mut args = vec![spectrum.into(), digits.into(), Arg::from(&self.column_tables)];
         args.extend(words.digit_args());
+        args.extend(words.squares().into_iter().flat_map(|squares| squares.start_args(false)));
         let kernel = self.kernels.get(Part::DigitsToSpectrum)?;
         Ok(self.columns(kernel, self.shape.tiles(), args).make()?)
     }
 }
 
 impl<A: Arithmetic> Products<A> {
+    /// Creates the buffers and kernels of a shape. If `check`, squarings are checked.
     pub(in crate::engine) fn new(
         device: &Device,
         layout: WordLayout,
         shape: A::Shape,
+        check: bool,
     ) -> Result<Self, EngineError> {
-        let (words, tables) = A::Words::new(device, layout, &shape)?;
+        let (words, tables) = A::Words::new(device, layout, &shape, check)?;
         let mut carries = device.alloc((shape.tiles() * shape.rows()) as usize)?;
         carries.clear()?;
         let mut spectrum = device.alloc(A::spectrum_points(&shape))?;
@@ -112,7 +115,7 @@ impl<A: Arithmetic> Products<A> {
             passes: Passes {
                 column_tables: device.upload(&tables.columns)?,
                 row_tables: device.upload(&tables.rows)?,
-                kernels: Kernels::new(device, shape, layout.exponent())?,
+                kernels: Kernels::new(device, shape, layout.exponent(), check)?,
                 layout,
                 shape,
             },
@@ -147,12 +150,27 @@ impl<A: Arithmetic> Products<A> {
         self.passes.digits_to(&mut self.words, &mut self.spectrum, digits)
     }
 
+    /// Makes the sum over the digits again, after another root was drawn.
+    ///
+    /// # Panics
+    /// Panics if there are fewer digits than words of the layout.
+    pub(super) fn sum_digits(&mut self, digits: &Buffer<i32>) -> Result<(), EngineError> {
+        assert_room("digits", digits.len(), self.passes.layout.len());
+        let mut args = vec![Arg::from(digits)];
+        args.extend(self.words.digit_args());
+        let squares = self.words.squares().into_iter();
+        args.extend(squares.flat_map(|squares| squares.start_args(true)));
+        let kernel = self.passes.kernels.get(Part::SumDigits)?;
+        Ok(self.passes.columns(kernel, self.passes.shape.tiles(), args).make()?)
+    }
+
     /// Returns the arguments that the kernels `columns` and `spectrum_to_digits` have in common.
     /// These are the tables and all arguments after them.
     fn carry_args(&mut self, step: Step) -> Vec<Arg> {
         let scratch = [&mut self.carries, &mut self.tickets, &mut self.addend].map(Arg::from);
         let mut args = vec![Arg::from(&self.passes.column_tables)];
         args.extend(self.words.carry_args(scratch, step));
+        args.extend(self.words.squares().into_iter().flat_map(|squares| squares.launch_args()));
         args
     }
 
@@ -208,6 +226,7 @@ impl<A: Arithmetic> Products<A> {
         assert_room("digits", digits.len(), self.passes.layout.len());
         let mut args = vec![Arg::from(&mut self.spectrum), digits.into()];
         args.extend(self.carry_args(step));
+        self.note_launches(1);
         let passes = &self.passes;
         let kernel = passes.kernels.spectrum_to_digits(step)?;
         Ok(passes.columns(kernel, passes.shape.tiles() + 1, args).make()?)
@@ -235,8 +254,16 @@ impl<A: Arithmetic> Products<A> {
         Ok(passes.rows(Part::MultiplyRows, args)?.make()?)
     }
 
-    /// Waits for the device and evaluates the round-off that was measured since the last call.
-    /// Returns an error if the round-off of a product is too large, or if the device failed.
+    /// Counts `n` launches of `columns` or `spectrum_to_digits`. Every launch must be counted.
+    pub(super) fn note_launches(&mut self, n: u64) {
+        if let Some(squares) = self.words.squares() {
+            squares.note_launches(n);
+        }
+    }
+
+    /// Waits for the device and evaluates the round-off that was measured since the last call, and
+    /// the check of squarings. Returns an error if the round-off of a product is too large, if a
+    /// squaring is wrong, or if the device failed.
     pub(in crate::engine) fn sync(&mut self) -> Result<(), EngineError> {
         self.words.sync(&self.device)
     }

@@ -128,8 +128,8 @@ impl Arithmetic for Hybrid {
     const SPECIALISED: bool = true;
     const LENGTHS_ARE: &'static str = "not a length of this engine on this device";
 
-    fn specialise(source: Source, shape: &Shape, p: u32, part: Part) -> Source {
-        let source = constants::specialise(source, &shape.0, p, part);
+    fn specialise(source: Source, shape: &Shape, p: u32, part: Part, sums: bool) -> Source {
+        let source = constants::specialise(source, &shape.0, p, part, sums);
         let source = if part.is_of_columns() {
             source.define("ORDER", shape::MULTIPROCESSORS)
         } else {

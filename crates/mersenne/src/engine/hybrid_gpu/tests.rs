@@ -16,7 +16,7 @@ use crate::{Residue, Shift};
 fn computes_rightly(device: &Device, shape: Shape, p: u32) {
     let length = 2 * shape.points();
     let layout = WordLayout::new(p, length);
-    let products = Products::<Hybrid>::new(device, layout, shape).unwrap();
+    let products = Products::<Hybrid>::new(device, layout, shape, false).unwrap();
     let mut engine = Machine::new(device, layout, 3, products).unwrap();
     let holds = |n: &usize| Goldilocks.margin(p, *n).is_ok_and(|margin| margin.bits >= 0.0);
     let exact = Goldilocks.lengths(1, 2 * length).into_iter().find(holds).unwrap();

@@ -63,6 +63,7 @@ impl gpu::Words<Hybrid> for HybridWords {
         device: &Device,
         layout: WordLayout,
         shape: &Shape,
+        _check: bool,
     ) -> Result<(Self, LineTables<u64>), EngineError> {
         let tables = Tables::new(&layout, shape);
         let words = Self {

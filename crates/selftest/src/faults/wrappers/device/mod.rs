@@ -45,6 +45,16 @@ pub enum DeviceFault {
         /// buffer after another. The index is taken modulo the number of these bits.
         bit: u64,
     },
+    /// After one launch, one bit is flipped in one of the buffers to which the launch's arguments
+    /// point.
+    FlippedBuffer {
+        /// The number of the launch, as for [`DeviceFault::FlippedMemory`].
+        launch: u64,
+        /// The index of the buffer among these buffers, taken modulo their number.
+        buffer: u64,
+        /// The index of the bit, taken modulo the number of bits of the buffer.
+        bit: u64,
+    },
 }
 
 /// A device with a [`DeviceFault`]. It wraps a sound device, a GPU or the simulator.
@@ -160,6 +170,14 @@ impl FaultyBackend {
                 make()?;
                 let of_this = launch.checked_sub(first).and_then(|i| launches.get(i as usize));
                 of_this.map_or(Ok(()), |pointers| self.flip(pointers, bit))
+            }
+            DeviceFault::FlippedBuffer { launch, buffer, bit } => {
+                make()?;
+                let of_this = launch.checked_sub(first).and_then(|i| launches.get(i as usize));
+                let chosen = of_this.and_then(|pointers| {
+                    pointers.get(buffer.checked_rem(pointers.len() as u64)? as usize)
+                });
+                chosen.map_or(Ok(()), |&pointer| self.flip(&[pointer], bit))
             }
             _ => make(),
         }

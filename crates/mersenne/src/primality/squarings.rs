@@ -1,0 +1,190 @@
+//! Tests, on the word engine, of the recovery from squarings that are wrong by their check.
+
+use std::ops::RangeInclusive;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::*;
+use crate::engine::word::Word;
+use crate::engine::{BuildOptions, Engine, EngineError, EngineFamily, Health, Margin, Step};
+use crate::{Check, Shift};
+
+/// A family whose engines report a wrong squaring in the first `failures` calls of
+/// [`Engine::square`], if squarings are checked.
+struct Refusing {
+    failures: AtomicU64,
+    /// The lengths of the family. All of them compute like the word engine.
+    lengths: &'static [usize],
+}
+
+struct RefusingEngine {
+    inner: Box<dyn Engine>,
+    family: &'static Refusing,
+    length: usize,
+    checked: Option<u64>,
+}
+
+impl Refusing {
+    fn leaked(failures: u64, lengths: &'static [usize]) -> &'static Self {
+        Box::leak(Box::new(Self { failures: failures.into(), lengths }))
+    }
+}
+
+impl EngineFamily for &'static Refusing {
+    fn name(&self) -> &'static str {
+        "refusing"
+    }
+
+    fn exponent_range(&self) -> RangeInclusive<u32> {
+        Word.exponent_range()
+    }
+
+    fn lengths(&self, from: usize, to: usize) -> Vec<usize> {
+        self.lengths.iter().copied().filter(|n| (from..=to).contains(n)).collect()
+    }
+
+    fn margin(&self, p: u32, _length: usize) -> Result<Margin, EngineError> {
+        Word.margin(p, 1)
+    }
+
+    fn checks_squarings(&self, _p: u32, _length: usize) -> bool {
+        true
+    }
+
+    fn build(
+        &self,
+        p: u32,
+        length: usize,
+        options: BuildOptions,
+    ) -> Result<Box<dyn Engine>, EngineError> {
+        let inner = Word.build(p, 1, BuildOptions { check_squarings: false, ..options })?;
+        let checked = options.check_squarings.then_some(0);
+        Ok(Box::new(RefusingEngine { inner, family: self, length, checked }))
+    }
+}
+
+impl Engine for RefusingEngine {
+    fn name(&self) -> &'static str {
+        "refusing"
+    }
+
+    fn exponent(&self) -> u32 {
+        self.inner.exponent()
+    }
+
+    fn length(&self) -> usize {
+        self.length
+    }
+
+    fn registers(&self) -> usize {
+        self.inner.registers()
+    }
+
+    fn copy(&mut self, dst: usize, src: usize) -> Result<(), EngineError> {
+        self.inner.copy(dst, src)
+    }
+
+    fn square(&mut self, reg: usize, n: u64, step: Step, shift: Shift) -> Result<(), EngineError> {
+        self.inner.square(reg, n, step, shift)?;
+        let Some(checked) = &mut self.checked else { return Ok(()) };
+        let left = self.family.failures.load(Ordering::Relaxed);
+        if left > 0 {
+            self.family.failures.store(left - 1, Ordering::Relaxed);
+            return Err(EngineError::WrongSquaring { length: self.length });
+        }
+        *checked += n;
+        Ok(())
+    }
+
+    fn mul(&mut self, dst: usize, a: usize, b: usize) -> Result<(), EngineError> {
+        self.inner.mul(dst, a, b)
+    }
+
+    fn add(&mut self, dst: usize, a: usize, b: usize) -> Result<(), EngineError> {
+        self.inner.add(dst, a, b)
+    }
+
+    fn sub(&mut self, dst: usize, a: usize, b: usize) -> Result<(), EngineError> {
+        self.inner.sub(dst, a, b)
+    }
+
+    fn read(&mut self, reg: usize, shift: Shift) -> Result<Residue, EngineError> {
+        self.inner.read(reg, shift)
+    }
+
+    fn write(&mut self, reg: usize, x: &Residue, shift: Shift) -> Result<(), EngineError> {
+        self.inner.write(reg, x, shift)
+    }
+
+    fn health(&self) -> Health {
+        Health { round_off: None, checked_squarings: self.checked.unwrap_or(0) }
+    }
+}
+
+/// Runs a test of M_59. Returns the result, and the length to which each wrong squaring led.
+fn run_with(
+    failures: u64,
+    lengths: &'static [usize],
+    kind: TestKind,
+    check_squarings: bool,
+) -> (Result<Finished, TestError>, Vec<usize>) {
+    let exponent = Exponent::new(59).unwrap();
+    let family: &'static &'static Refusing =
+        Box::leak(Box::new(Refusing::leaked(failures, lengths)));
+    let plan = Plan::of_family(exponent, family, Some(1), Some(1)).unwrap();
+    let mut lengthened = vec![];
+    let mut events = |event| {
+        if let Event::WrongSquaring { to, back_to, .. } = event {
+            assert_eq!(back_to, 0);
+            lengthened.push(to);
+        }
+    };
+    let options = RunOptions { check_squarings, ..RunOptions::default() };
+    let spec = TestSpec::new(kind, exponent);
+    let result = run(&spec, plan, None, &mut events, &StopToken::new(), &options);
+    (result, lengthened)
+}
+
+fn outcome(result: Result<Finished, TestError>) -> Outcome {
+    match result.unwrap() {
+        Finished::Done(outcome) => *outcome,
+        other => panic!("{other:?}"),
+    }
+}
+
+const LL: TestKind = TestKind::Ll(LlStart::Four);
+
+#[test]
+fn a_wrong_squaring_is_repeated_and_counted() {
+    let right = outcome(run_with(0, &[1], LL, false).0);
+    assert_eq!((right.checked_squarings, right.errors), (0, ErrorCounts::default()));
+    for (failures, lengths, led_to) in [
+        (0, &[1][..], &[][..]),
+        (1, &[1], &[1]),
+        // The same stretch again: at a longer length, if there is one.
+        (2, &[1, 4], &[1, 4]),
+        (2, &[1], &[1, 1]),
+    ] {
+        let (result, lengthened) = run_with(failures, lengths, LL, true);
+        let outcome = outcome(result);
+        assert_eq!(lengthened, led_to);
+        assert_eq!(outcome.residue, right.residue);
+        assert_eq!(outcome.checked_squarings, 57);
+        let errors = ErrorCounts { squarings: failures as u32, ..ErrorCounts::default() };
+        assert_eq!(outcome.errors, errors);
+    }
+}
+
+#[test]
+fn three_wrong_squarings_in_a_row_end_the_test() {
+    let (result, lengthened) = run_with(3, &[1], LL, true);
+    let unreliable =
+        matches!(result, Err(TestError::Unreliable { check: Check::Squarings, verified: 0, .. }));
+    assert!(unreliable, "{result:?}");
+    assert_eq!(lengthened, [1, 1]);
+}
+
+#[test]
+fn only_lucas_lehmer_tests_check_squarings() {
+    let outcome = outcome(run_with(1, &[1], TestKind::Prp, true).0);
+    assert_eq!((outcome.checked_squarings, outcome.errors), (0, ErrorCounts::default()));
+}

@@ -1,0 +1,28 @@
+//! Flips bits in the memory of a device during squarings whose check is on.
+
+use std::time::Instant;
+
+use clap::Args;
+use warpint_device::Device;
+use warpint_selftest::faults::flip_squarings;
+
+/// The options of `flip-squarings`.
+#[derive(Debug, Args)]
+pub(crate) struct Options {
+    /// The device: sim, cuda, cuda:N
+    #[arg(long, default_value = "sim")]
+    device: String,
+    /// The number of flips, each in a run of its own
+    #[arg(long, value_name = "N", default_value_t = 1_000,
+          value_parser = clap::value_parser!(u64).range(1..))]
+    count: u64,
+}
+
+/// Makes the flips. Returns an error if a wrong residue passed.
+pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
+    let device = Device::open(&options.device)?;
+    let begun = Instant::now();
+    let told = flip_squarings(&device, options.count).map_err(anyhow::Error::msg)?;
+    println!("{told}; {:.1} s", begun.elapsed().as_secs_f64());
+    Ok(())
+}
