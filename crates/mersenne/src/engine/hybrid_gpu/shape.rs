@@ -20,6 +20,14 @@ pub(super) const MULTIPROCESSORS: u32 = 132;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(in crate::engine) struct Shape(pub(super) fp64::Shape);
 
+/// Transform lengths in words, each with the fastest of the shapes that were tried on an H100
+/// (`benches/NOTES.md`).
+const TRIED: [(usize, &str); 3] = [
+    (1 << 18, "128x1024 4.4.8/8.16.8 4/8 1 128.128"),
+    (3 << 19, "512x1536 8.8.8/16.12.8 2/4 1 128.128"),
+    (3 << 20, "1024x1536 8.8.16/16.12.8 4/8 1 128.128"),
+];
+
 impl Shape {
     pub(super) fn is_sound(&self) -> bool {
         let Self(of) = self;
@@ -103,7 +111,9 @@ impl gpu::Shape for Shape {
     }
 
     fn known(n: usize, shared_memory: u32) -> impl Iterator<Item = Self> {
+        let tried = TRIED.into_iter().filter(move |(length, _)| *length == n);
         known::variants(Hybrid.name(), n)
+            .chain(tried.map(|(_, name)| name))
             .filter_map(|name| name.parse().ok().map(Self))
             .filter(move |shape| 2 * shape.points() == n)
             .filter(move |shape| shape.is_sound() && shape.fits(shared_memory))

@@ -86,6 +86,14 @@ fn exponents_of_records_have_margins() {
 }
 
 #[test]
+fn shapes_that_were_tried_come_first() {
+    for (n, name) in [(1 << 18, "128x1024"), (3 << 19, "512x1536"), (3 << 20, "1024x1536")] {
+        let best = Shape::best(n, 227 << 10).unwrap().to_string();
+        assert!(best.starts_with(name), "{n}: {best}");
+    }
+}
+
+#[test]
 fn lengths_have_shapes() {
     let family = HybridOn::new(Device::simulator().unwrap());
     let lengths = family.lengths(1, 1 << 24);
