@@ -154,9 +154,11 @@ DEVICE double weight(Complex (&x)[Q], Gauss* exact, const Digits (&d)[Q], const 
     return norm;
 }
 
-// Adds the norm of a thread's points, in units of 4^bits/2^20, rounded up, to `sum`.
+// Adds the norm of a thread's points, in units of 4^bits/2^16, rounded up, to `sum`. Digits are below
+// 3·2^bits, so a thread has less than 2^26 units, and a warp less than 2^31.
 DEVICE void add_norm(double norm, const Words& words, u64* sum) {
-    u32 part = (u32)(norm * __hiloint2double((i32)((1023 + 20 - 2 * words.bits) << 20), 0)) + 1;
+    double units = norm * __hiloint2double((i32)((1023 + 16 - 2 * words.bits) << 20), 0);
+    u32 part = (u32)min(units, 67108864.0) + 1;
     unrolled<0, 5>([&](auto i) { part += __shfl_xor_sync(0xffffffffu, part, 1 << VALUE(i)); });
     if (threadIdx.x % 32 == 0) atomicAdd(sum, (u64)part);
 }
@@ -239,12 +241,14 @@ DEVICE i32 split(i64 f, i64 v, u32 bits, i64& carry) {
     return (i32)(low((u64)v) & (2 * half - 1)) - (i32)half;
 }
 
-// The integer nearest to approximate − r/q, and the distance from it.
+// The integer nearest to approximate − r/q, and the distance from it. Words of sound products give
+// quotients below 2^46; for larger ones, and for what is no number, the distance is 1.
 DEVICE i64 quotient(double x, double unweight, u32 r, double& distance) {
     double exact = __hiloint2double(0x43300000, (i32)r);
     double v = fma(exact, -INVERSE_Q31, fma(x, unweight, SHIFTED_Q31));
     double rounded = v + MAGIC;
-    distance = v - (rounded - MAGIC);
+    bool sound = ((u32)__double2hiint(v) & 0x7fffffffu) < (1023u + 46) << 20;
+    distance = sound ? v - (rounded - MAGIC) : 1.0;
     return __double_as_longlong(rounded) - MAGIC_BITS;
 }
 

@@ -29,9 +29,10 @@ use words::HybridWords;
 /// The engine family `hybrid` on a device. Transform lengths are N = 2^a·m words with m = 1, 3, 7,
 /// 9 or 21. Tiles of the transform must fit into the device's shared memory.
 ///
-/// The margin is proven: the error of FP64 is below a constant times the norm of the digits, and
-/// every kernel measures that norm. If a norm is larger than the proof allows, the product is
-/// refused.
+/// Every product is proven to be exact, or refused: the error of FP64 is below a constant times the
+/// norm of the digits, and that norm is measured whenever digits are transformed. If the words are
+/// short enough, no digits can be refused, and the margin is proven. Longer words have a margin for
+/// random digits.
 ///
 /// An engine needs the following memory on the device: 12·N bytes for the spectrum, up to 4·N for
 /// carries, 4·N for each register, 4·N for sums, and tables. The first product of two registers
@@ -45,8 +46,8 @@ const LONGEST: usize = 21 << 20;
 /// [`Step::SquareTimes`](super::Step::SquareTimes).
 const LARGEST_MULTIPLIER: u32 = 4;
 
-/// The part of the largest error 2^30 that is left for the three roundings of the quotient by q = 2^31
-/// − 1: the magnitude of the quotient is below 2^44, so they are less than q/128.
+/// A part of the largest error 2^30 that is left unused, q/128 for q = 2^31 − 1. It covers the
+/// constants of the quotient by q, which are rounded.
 const SLACK: f64 = (1u32 << 24) as f64;
 
 /// Returns K for a shape: the FP64 error of a word of the square of x is at most K·u·‖x‖², with u =
@@ -58,10 +59,10 @@ fn error_factor(shape: &Shape) -> f64 {
     bound::constant(&stages, Roundings::GPU)
 }
 
-/// Returns an estimate of [`error_factor`] for the usual shapes of a transform length. Plans use the
-/// estimate; every product is judged with the factor of its shape.
+/// Returns an estimate of [`error_factor`] for the usual shapes of a transform length, from above.
+/// Plans use the estimate; every product is judged with the factor of its shape.
 fn usual_error_factor(length: usize) -> f64 {
-    24.5 * (length as f64 / 2.0).log2() - 98.0
+    1.05 * (24.5 * (length as f64 / 2.0).log2() - 98.0)
 }
 
 /// Returns the mean of ‖x‖² for random balanced digits of a residue mod 2^p − 1 in `length` words:
@@ -179,7 +180,13 @@ impl Arithmetic for Hybrid {
         if p as usize > MOST_BITS * length {
             return Err(unusable(format!("words of more than {MOST_BITS} bits")));
         }
-        Ok(Margin { bits: spare_bits(p, length), proven: true })
+        // Carries add less than a 64th to the range of digits.
+        let norm = bound::norm_squared(p, length, 1.0 / 64.0);
+        let bits = bound::margin(usual_error_factor(length), norm, SLACK);
+        if bits >= 0.0 {
+            return Ok(Margin { bits, proven: true });
+        }
+        Ok(Margin { bits: spare_bits(p, length), proven: false })
     }
 
     fn work_of(shape: &Shape) -> Work {

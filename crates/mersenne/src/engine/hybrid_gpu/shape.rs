@@ -22,10 +22,11 @@ pub(in crate::engine) struct Shape(pub(super) fp64::Shape);
 
 /// Transform lengths in words, each with the fastest of the shapes that were tried on an H100
 /// (`benches/NOTES.md`).
-const TRIED: [(usize, &str); 3] = [
+const TRIED: [(usize, &str); 4] = [
     (1 << 18, "128x1024 4.4.8/8.16.8 4/8 1 128.128"),
     (3 << 19, "512x1536 8.8.8/16.12.8 2/4 1 128.128"),
-    (3 << 20, "1024x1536 8.8.16/16.12.8 4/8 1 128.128"),
+    (3 << 20, "512x3072 8.8.8/16.24.8 4/4 1 128.128"),
+    (3 << 22, "4096x1536 16.16.16/16.12.8 2/4 1 128.128"),
 ];
 
 impl Shape {

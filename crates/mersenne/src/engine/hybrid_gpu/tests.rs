@@ -5,9 +5,9 @@ use warpint_device::Device;
 
 use super::{HybridOn, Shape};
 use crate::engine::goldilocks::Goldilocks;
-use crate::engine::gpu::{Machine, Products, Shape as _};
+use crate::engine::gpu::{Arithmetic as _, Machine, Products, Shape as _};
 use crate::engine::hybrid::Hybrid;
-use crate::engine::{BuildOptions, Engine, EngineFamily, Step};
+use crate::engine::{BuildOptions, Engine, EngineError, EngineFamily, Step};
 use crate::layout::WordLayout;
 use crate::{Residue, Shift};
 
@@ -54,6 +54,7 @@ fn shapes_compute_rightly() {
         ("16x16 2.2.4/2.4.2 8/8 1 128.128", 28.3),
         ("32x24 4.4.2/3.4.2 4/4 2 128.128", 27.7),
         ("32x168 2.4.4/6.7.4 2/4 1 128.128", 25.1),
+        ("16x384 2.4.2/2.24.8 4/4 1 128.128", 26.5),
     ] {
         let shape = Shape(name.parse().ok().unwrap());
         assert!(shape.is_sound(), "{name}");
@@ -67,8 +68,33 @@ fn plans_use_the_factors_of_usual_shapes() {
     for n in [1 << 18, 3 << 19, 3 << 20, 21 << 18, 3 << 22] {
         let shape = Shape::best(n, 227 << 10).unwrap();
         let (usual, exact) = (super::usual_error_factor(n), super::error_factor(&shape));
-        assert!((0.9..1.03).contains(&(exact / usual)), "{n}: {shape} {exact} {usual}");
+        assert!((0.85..1.0).contains(&(exact / usual)), "{n}: {shape} {exact} {usual}");
     }
+}
+
+/// Squares a spectrum that is zero except for the real part of one complex point, which is `value`.
+/// Returns the result of `sync`.
+fn judged(value: f64) -> Result<(), EngineError> {
+    let device = Device::simulator().unwrap();
+    let layout = WordLayout::new(11_213, 512);
+    let shape = Shape::best(layout.len(), device.info().shared_memory_per_block).unwrap();
+    let mut products = Products::<Hybrid>::new(&device, layout, shape, false).unwrap();
+    let mut points = vec![0u64; Hybrid::spectrum_points(&shape)];
+    points[10] = value.to_bits();
+    products.spectrum.upload(&points).unwrap();
+    let mut digits = device.upload(&vec![0i32; layout.len()]).unwrap();
+    products.prepare(Step::Square, Shift::ZERO, true).unwrap();
+    products.spectrum_to_digits(&mut digits, Step::Square).unwrap();
+    products.sync()
+}
+
+#[test]
+fn transforms_that_contradict_each_other_are_an_error() {
+    for value in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 1e300, -1e200, 1e30, 1e16, 1e9] {
+        let result = judged(value);
+        assert!(matches!(result, Err(EngineError::RoundOff { .. })), "{value}: {result:?}");
+    }
+    assert_eq!(judged(0.0), Ok(()));
 }
 
 #[test]
@@ -87,7 +113,7 @@ fn exponents_of_records_have_margins() {
 
 #[test]
 fn shapes_that_were_tried_come_first() {
-    for (n, name) in [(1 << 18, "128x1024"), (3 << 19, "512x1536"), (3 << 20, "1024x1536")] {
+    for (n, name) in [(1 << 18, "128x1024"), (3 << 19, "512x1536"), (3 << 20, "512x3072")] {
         let best = Shape::best(n, 227 << 10).unwrap().to_string();
         assert!(best.starts_with(name), "{n}: {best}");
     }

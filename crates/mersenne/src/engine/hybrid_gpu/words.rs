@@ -27,7 +27,7 @@ pub(in crate::engine) struct HybridWords {
     fractions: Buffer<u32>,
     /// For every launch of columns since the last evaluation, the norm of the digits; then, for
     /// every such launch, the largest distance from an integer as the upper half of a double; then
-    /// the norms of launches of `digits_to_spectrum`. Norms are in units of 4^⌊p/N⌋/2^20. An entry
+    /// the norms of launches of `digits_to_spectrum`. Norms are in units of 4^⌊p/N⌋/2^16. An entry
     /// is 0 if its launch has not measured.
     measured: Buffer<u64>,
     /// The number of launches of `digits_to_spectrum` since the last evaluation.
@@ -107,7 +107,7 @@ impl gpu::Words<Hybrid> for HybridWords {
         self.transformed = 0;
         let (norms, rest) = measured.split_at(MEASURED);
         let (distances, more) = rest.split_at(MEASURED);
-        let unit = 4f64.powi(self.words.bits as i32) / f64::from(1 << 20);
+        let unit = 4f64.powi(self.words.bits as i32) / f64::from(1 << 16);
         let norm = norms.iter().chain(more).copied().max().unwrap_or(0) as f64 * unit;
         // The proven bound on the distances: the error as a fraction of q, and the roundings of the
         // quotient.
@@ -119,7 +119,7 @@ impl gpu::Words<Hybrid> for HybridWords {
             worst = worst.max(distance);
         }
         // A distance above the bound is a fault of the device: the transforms contradict each other.
-        if norm <= self.largest_norm && worst <= limit {
+        if norm <= self.largest_norm && worst <= limit && worst < 0.5 {
             return Ok(());
         }
         let measured = if norm > self.largest_norm { 0.5 } else { worst };

@@ -42,8 +42,8 @@ pub(in crate::engine) struct Roundings {
 }
 
 impl Roundings {
-    /// The roundings of `columns.cu`: a weight is a product of four table entries. The expression
-    /// for (z̃ − r)/q rounds a difference and a product, whose second factor is a rounded 1/q.
+    /// Bounds on the roundings of `columns.cu`: a weight is a product of four table entries. The
+    /// expression for (z̃ − r)/q has two roundings, and 1/q is part of a weight.
     pub(in crate::engine) const GPU: Self = Self { weighting: 8.0, unweighting: 8.0, rest: 3.0 };
 }
 
@@ -65,7 +65,6 @@ pub(in crate::engine) fn constant(stages: &Stages, roundings: Roundings) -> f64 
 /// b_w bits and weights a_w = 2^(⌈pw/N⌉ − pw/N):
 ///
 /// ‖x‖² ≤ ¼·4^(p/N)·N·3/ln 4·(1 + excess)².
-#[cfg(test)]
 #[must_use]
 pub(in crate::engine) fn norm_squared(p: u32, words: usize, excess: f64) -> f64 {
     let n = words as f64;
