@@ -250,8 +250,8 @@ pub struct Margin {
 /// A family of engines with one kind of arithmetic, on the CPU or on one device. The family knows
 /// the exponents and lengths that it accepts, and builds engines.
 pub trait EngineFamily: Sync {
-    /// Returns the name of the family: `fp64`, `goldilocks`, `hybrid` or `word`. Families with the same name,
-    /// on the CPU and on devices, compute the same results.
+    /// Returns the name of the family: `fp64`, `goldilocks`, `hybrid` or `word`. Families with the
+    /// same name, on the CPU and on devices, compute the same results.
     fn name(&self) -> &'static str;
 
     /// Returns where the family's engines compute: `cpu`, or the name of a device (`cuda:0`,
@@ -299,11 +299,11 @@ pub trait EngineFamily: Sync {
         None
     }
 
-    /// Returns whether engines can check each of their squarings by sums over the words
-    /// ([`BuildOptions::check_squarings`]). A wrong squaring is then reported as
+    /// Returns whether engines of the variant `variant` can check each of their squarings by sums
+    /// over the words ([`BuildOptions::check_squarings`]). A wrong squaring is then reported as
     /// [`EngineError::WrongSquaring`].
-    fn checks_squarings(&self, p: u32, length: usize) -> bool {
-        let _ = (p, length);
+    fn checks_squarings(&self, p: u32, length: usize, variant: usize) -> bool {
+        let _ = (p, length, variant);
         false
     }
 
@@ -312,9 +312,9 @@ pub trait EngineFamily: Sync {
     ///
     /// # Errors
     /// Returns the errors of [`EngineFamily::margin`]. If the family has variants, also returns an
-    /// error if `options.variant` is too large. Also returns an error if `options.check_squarings` is
-    /// true and [`EngineFamily::checks_squarings`] is false. On a device, also returns an error if a kernel cannot
-    /// be compiled, or if the device fails or lacks memory.
+    /// error if `options.variant` is too large. Also returns an error if `options.check_squarings`
+    /// is true and [`EngineFamily::checks_squarings`] is false. On a device, also returns an error if
+    /// a kernel cannot be compiled, or if the device fails or lacks memory.
     fn build(
         &self,
         p: u32,

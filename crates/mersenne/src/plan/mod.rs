@@ -224,7 +224,7 @@ impl Plan {
     /// ([`EngineFamily::checks_squarings`]).
     #[must_use]
     pub fn checks_squarings(&self) -> bool {
-        self.family.checks_squarings(self.exponent.get(), self.length)
+        self.family.checks_squarings(self.exponent.get(), self.length, self.variant)
     }
 
     /// Builds the plan's engine as [`Plan::build`] does. If `check_squarings` is true, and the engine

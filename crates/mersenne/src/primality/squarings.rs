@@ -46,7 +46,7 @@ impl EngineFamily for &'static Refusing {
         Word.margin(p, 1)
     }
 
-    fn checks_squarings(&self, _p: u32, _length: usize) -> bool {
+    fn checks_squarings(&self, _p: u32, _length: usize, _variant: usize) -> bool {
         true
     }
 

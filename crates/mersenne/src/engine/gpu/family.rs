@@ -132,13 +132,12 @@ impl<A: Arithmetic> EngineFamily for OnDevice<A> {
         Some(A::bytes_beside_registers(length, shape.as_ref())? + digits)
     }
 
-    fn checks_squarings(&self, p: u32, length: usize) -> bool {
+    fn checks_squarings(&self, p: u32, length: usize, variant: usize) -> bool {
         let fits = |shape: A::Shape| {
             let factors = squares::shared_bytes(shape.column().q);
             shape.column_shared_bytes() + factors <= self.shared_memory()
         };
-        A::can_check_squarings(p, length)
-            && A::Shape::best(length, self.shared_memory()).is_some_and(fits)
+        A::can_check_squarings(p, length) && self.shape(length, variant).is_ok_and(fits)
     }
 
     fn build(
@@ -152,7 +151,7 @@ impl<A: Arithmetic> EngineFamily for OnDevice<A> {
         let shape = shape.map_err(|reason| A::unusable(p, length, reason))?;
         let layout = WordLayout::new(p, length);
         let check = options.check_squarings;
-        if check && !self.checks_squarings(p, length) {
+        if check && !self.checks_squarings(p, length, options.variant) {
             return Err(A::unusable(p, length, "squarings cannot be checked".into()));
         }
         let products = Products::<A>::new(&self.device, layout, shape, check)?;
