@@ -72,8 +72,8 @@ pub(super) fn engine_parser() -> impl TypedValueParser<Value = EngineName> {
     })
 }
 
-/// Returns the help of the option `--engine`: `The arithmetic: auto, exact (the fastest engine with a
-/// proven margin), word (P up to 63), fp64, …`.
+/// Returns the help of the option `--engine`: `The arithmetic: auto, exact (the fastest engine whose
+/// products are proven exact), word (P up to 63), fp64, …`.
 fn engine_help() -> String {
     const LARGEST: u32 = (1 << 31) - 1;
     const LEAST_NAMED: u32 = 1_000;
@@ -87,7 +87,7 @@ fn engine_help() -> String {
             name.into()
         }
     });
-    let exact = format!("{EXACT} (the fastest engine with a proven margin)");
+    let exact = format!("{EXACT} (the fastest engine whose products are proven exact)");
     let names: Vec<String> = [AUTO.to_owned(), exact].into_iter().chain(families).collect();
     format!("The arithmetic: {}", names.join(", "))
 }

@@ -267,8 +267,10 @@ pub trait EngineFamily: Sync {
         1
     }
 
-    /// Returns whether the margins of the family are proven for every input ([`Margin::proven`]), so
-    /// that a request for an exact engine may use it.
+    /// Returns whether every product of the family is proven to be exact, or refused, whatever its
+    /// input. A request for an exact engine may use such a family. On devices, the margins of
+    /// `hybrid` for its longest words are not proven for every input: products of digits whose norm
+    /// is too large are refused.
     fn is_exact(&self) -> bool {
         false
     }

@@ -300,11 +300,17 @@ impl Plan {
         let asked: Vec<_> = families.iter().filter(|family| request.allows(**family)).collect();
         let takes_p =
             |f: &&&&'static dyn EngineFamily| f.exponent_range().contains(&exponent.get());
-        if request.engine == Some(EXACT) && place == CPU {
+        if request.engine == Some(EXACT) {
             let plan = |family: &&&'static dyn EngineFamily| {
                 Self::of_family(exponent, **family, request.length, request.threads).ok()
             };
-            if let Some(plan) = asked.iter().rev().find_map(plan) {
+            // On the CPU later families are faster.
+            let found = if place == CPU {
+                asked.iter().rev().find_map(plan)
+            } else {
+                asked.iter().find_map(plan)
+            };
+            if let Some(plan) = found {
                 return Ok(plan);
             }
         }

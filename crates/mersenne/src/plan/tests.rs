@@ -261,6 +261,20 @@ fn exact_means_families_with_a_proven_margin() {
 }
 
 #[test]
+fn on_a_device_the_first_exact_family_that_takes_the_length_is_used() {
+    let gpu: [&'static dyn EngineFamily; 2] = [&Goldilocks, &hybrid::Hybrid];
+    let request = PlanRequest { engine: Some(EXACT), ..PlanRequest::default() };
+    let p = exponent(44_497);
+    for (length, engine) in
+        [(None, "goldilocks"), (Some(2560), "goldilocks"), (Some(3 << 10), "hybrid")]
+    {
+        let request = PlanRequest { length, ..request };
+        let plan = Plan::default_among(p, &gpu, "cuda:0", &request).unwrap();
+        assert_eq!(plan.engine(), engine, "{length:?}");
+    }
+}
+
+#[test]
 fn stored_times_decide_over_exact_families() {
     let request = PlanRequest { engine: Some(EXACT), threads: Some(1), ..Default::default() };
     let p = exponent(86_243);

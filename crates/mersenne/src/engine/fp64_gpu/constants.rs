@@ -24,8 +24,7 @@ pub(super) const ROWS: &str = include_str!("../../../kernels/fp64/rows.cu");
 const LARGEST_ROOT: u64 = 36;
 
 /// The text of `constants.cuh`: roots of unity and powers of 2 in constant memory, from which
-/// instructions can read operands directly. About one constant in several thousand is not correctly
-/// rounded.
+/// instructions can read operands directly. The numbers are computed to 100 bits and rounded once.
 static CONSTANTS: LazyLock<String> = LazyLock::new(|| {
     let mut roots = String::new();
     let mut powers = String::new();
