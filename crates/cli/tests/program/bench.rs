@@ -72,7 +72,11 @@ fn a_device_has_floors_and_shares() {
         assert!((positive(row, "ratio-to-floor") / ratio - 1.0).abs() < 1e-9, "{row}");
         let kernels = row["kernels"].as_array().unwrap();
         let names: Vec<_> = kernels.iter().map(|k| k["kernel"].as_str().unwrap()).collect();
-        assert_eq!(names, ["square_rows", "columns"]);
+        let expected: &[&str] = match row["engine"].as_str() {
+            Some("hybrid") => &["square_rows", "square_exact_rows", "columns"],
+            _ => &["square_rows", "columns"],
+        };
+        assert_eq!(names, expected);
         let shares: f64 = kernels.iter().map(|kernel| positive(kernel, "share")).sum();
         assert!((shares - 1.0).abs() < 1e-9 && kernels.iter().all(|k| positive(k, "us") > 0.0));
     }

@@ -15,8 +15,6 @@
 // measured. STEP 0: squares; 1: squares minus 2, at the shift of the number; 2: squares times a small
 // number.
 //
-// Blocks with tickets from ORDER on, of every 2·ORDER, begin with the exact points.
-//
 // Carries and tickets are those of fp64/columns.cu; carries are 64-bit integers. All kernels measure
 // the norm Σ (a_w·d_w)² of the digits that they transform, on which the bound of the error depends.
 #include "exact_columns.cuh"
@@ -134,6 +132,10 @@ DEVICE u32 weighted31(i32 d, u32 k) { return rotate31(min((u32)d, (u32)d + Q31),
 // r·2^(−k) mod q for k < 31.
 DEVICE u32 unweighted31(u32 r, u32 k) { return rotate31(r, mod31(31 - k)); }
 
+// d as a double: 2^52 + 2^31 + d, whose lower word is d + 2^31, minus 2^52 + 2^31. A sum is faster than
+// a conversion instruction.
+DEVICE double to_double(i32 d) { return __hiloint2double(0x43300000, d ^ (i32)0x80000000) - 4503601774854144.0; }
+
 // A thread's digits.
 struct Digits {
     i32 first, second;
@@ -147,7 +149,7 @@ DEVICE double weight(Complex (&x)[Q], Gauss* exact, const Digits (&d)[Q], const 
         constexpr int I = VALUE(i);
         const Point p = weights.point<I>();
         double v = weights.forward0<I>(p);
-        x[I] = {d[I].first * v, d[I].second * weights.forward1(p, v)};
+        x[I] = {to_double(d[I].first) * v, to_double(d[I].second) * weights.forward1(p, v)};
         norm = fma(x[I].re, x[I].re, fma(x[I].im, x[I].im, norm));
         exact[WIDTH * I] = {weighted31(d[I].first, p.exponent0), weighted31(d[I].second, p.exponent1)};
     });
@@ -164,24 +166,15 @@ DEVICE void add_norm(double norm, const Words& words, u64* sum) {
 }
 
 // From a thread's points to the spectra. The exact points are in the thread's own slots.
-DEVICE void to_spectra(Complex (&x)[Q], Complex* data, const Complex* __restrict__ tables, Complex* tile, Gauss* exact_tile,
-                       u32 columns, u32 exact_first) {
-    Gauss* exact_data = (Gauss*)(data + POINTS);
-    const Gauss* exact_tables = (const Gauss*)(tables + RECORDS + COLUMNS * RECORD);
-    transform<Q, FORWARD>(x);
-    put(x, own_slots(tile), WIDTH);
-#pragma unroll 1
-    for (u32 phase = 0; phase < 2; phase++) {
-        if (phase == exact_first) {
-            transform_a<FORWARD>(tables, tile, columns);
-            forward_b(data, tables, tile, columns);
-        } else {
-            exact_forward_q(exact_tile);
-            __syncthreads();
-            exact_transform_a<FORWARD>(exact_tables, exact_tile);
-            exact_forward_b(exact_data, exact_tables, exact_tile, columns);
-        }
-    }
+DEVICE void to_spectra(Complex (&x)[Q], Complex* data, const Both& of, u32 columns) {
+    both_forward_q(x, of);
+    both_transform_a<FORWARD>(of, columns);
+    both_forward_b(data, (Gauss*)(data + POINTS), of, columns);
+}
+
+// The tiles in `tile`, and the tables of both kinds of points.
+DEVICE Both both_tiles(Complex* tile, const Complex* __restrict__ tables) {
+    return {tile, (Gauss*)(tile + Tile::COUNT), tables, (const Gauss*)(tables + RECORDS + COLUMNS * RECORD)};
 }
 
 // The constants of a plan's words that the host passes, in the order of its arguments.
@@ -198,7 +191,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
 digits_to_spectrum(Complex* data, const i32* __restrict__ digits, const Complex* __restrict__ tables, WORDS_PARAMETERS,
                    u32 slot) {
     DYNAMIC_SHARED(Complex, tile);
-    Gauss* const exact_tile = (Gauss*)(tile + Tile::COUNT);
+    const Both of = both_tiles(tile, tables);
     const Words words = WORDS;
     const u32 columns = blockIdx.x, column = columns * WIDTH + threadIdx.x % WIDTH, m = threadIdx.x / WIDTH;
     const Weights weights(row_weights, column_weights, fractions, m, column, words);
@@ -208,9 +201,9 @@ digits_to_spectrum(Complex* data, const i32* __restrict__ digits, const Complex*
         d[VALUE(i)] = {two[0], two[1]};
     });
     Complex x[Q];
-    double norm = weight(x, own_exact_slots(exact_tile), d, weights);
+    double norm = weight(x, own_exact_slots(of.exact_tile), d, weights);
     add_norm(norm, words, measured + 2 * MEASURED + slot);
-    to_spectra(x, data, tables, tile, exact_tile, columns, 0);
+    to_spectra(x, data, of, columns);
 }
 
 #else
@@ -351,35 +344,21 @@ spectrum_to_digits(Complex* data, i32* __restrict__ digits,
         const Complex* __restrict__ tables, WORDS_PARAMETERS, u64* carries, u64* tickets, const u64* addend,
         u32 multiplier) {
     DYNAMIC_SHARED(Complex, tile);
-    Gauss* const exact_tile = (Gauss*)(tile + Tile::COUNT);
-    const Gauss* exact_tables = (const Gauss*)(tables + RECORDS + COLUMNS * RECORD);
+    const Both of = both_tiles(tile, tables);
     // Tickets depend not on the preceding launch, but on the preceding launch of a kernel of
     // columns, which had ended before that one.
-    u64* const shared_ticket = (u64*)(exact_tile + ExactTile::COUNT);
+    u64* const shared_ticket = (u64*)(of.exact_tile + ExactTile::COUNT);
     if (threadIdx.x == 0) *shared_ticket = atomicAdd(&tickets[NEXT], 1ull);
     __syncthreads();
     const u64 ticket = *shared_ticket, launch = ticket / (TILES + 1);
     const u32 turn = (u32)(ticket % (TILES + 1)), tag = (u32)(launch % 4095) + 1;
     const u32 columns_ = turn == TILES ? 0 : turn;
     const u32 column = columns_ * WIDTH + threadIdx.x % WIDTH, m = threadIdx.x / WIDTH;
-    // One of two blocks begins with the exact points, so that the two kinds of arithmetic run side by
-    // side on a multiprocessor.
-    const u32 exact_first = ticket / ORDER % 2;
-#pragma unroll 1
-    for (u32 phase = 0; phase < 2; phase++) {
-        if (phase == exact_first) {
-            inverse_b(data, tables, tile, columns_);
-            transform_a<INVERSE>(tables, tile, columns_);
-        } else {
-            exact_inverse_b((const Gauss*)(data + POINTS), exact_tables, exact_tile, columns_);
-            exact_transform_a<INVERSE>(exact_tables, exact_tile);
-            __syncthreads();
-            exact_inverse_q(exact_tables, exact_tile);
-        }
-    }
+    both_inverse_b(data, (const Gauss*)(data + POINTS), of, columns_);
+    both_transform_a<INVERSE>(of, columns_);
     Complex x[Q];
-    inverse_q(x, tables, tile, columns_);
-    Gauss* const own = own_exact_slots(exact_tile);
+    both_inverse_q(x, of, columns_);
+    Gauss* const own = own_exact_slots(of.exact_tile);
     const Words words = WORDS;
     const Weights weights(row_weights, column_weights, fractions, m, column, words);
     const Handover handover(tile);
@@ -414,7 +393,7 @@ spectrum_to_digits(Complex* data, i32* __restrict__ digits,
     add_norm(norm, words, measured + launch % MEASURED);
     // Other threads of the warp may still read this thread's slots.
     __syncwarp();
-    to_spectra(x, data, tables, tile, exact_tile, columns_, exact_first);
+    to_spectra(x, data, of, columns_);
 #endif
 }
 

@@ -1,6 +1,8 @@
-// The exact transforms along the columns of a tile. Points of the field of q² elements, q = 2^31 − 1,
-// have the order in memory and the steps of the complex points (column_steps.cuh). Their factors
-// e(j/n) are the roots ω_n^j.
+// The transforms of both kinds of points along the columns of a tile. Points of the field of q²
+// elements, q = 2^31 − 1, have the order in memory and the steps of the complex points
+// (column_steps.cuh). Their factors e(j/n) are the roots ω_n^j. In each step, a thread transforms a group
+// of complex points and the group of exact points with the same indices. The two are independent, so
+// the instructions of one are executed while those of the other wait.
 //
 // The inverse transforms include the factors ω_n^(j2·k1) between columns and rows, k1 = kq + Q·(ka +
 // A·kb), in their first step.
@@ -21,80 +23,127 @@ constexpr u32 EXACT_RECORD_A = EXACT_RECORD_B + B - 1;               // [ka] ω_
 constexpr u32 EXACT_RECORD_Q = EXACT_RECORD_A + A;                   // [kq] ω_n^(kq·j2)
 constexpr u32 EXACT_RECORD = EXACT_RECORD_Q + Q;
 
-// From the spectrum by the inverse transform over kb to slots (u, ka, b).
-DEVICE void exact_inverse_b(const Gauss* data, const Gauss* __restrict__ tables, Gauss* tile, u32 columns) {
+// The tile of a block, and the tables of factors, for both kinds of points.
+struct Both {
+    Complex* tile;
+    Gauss* exact_tile;
+    const Complex* tables;
+    const Gauss* exact_tables;
+};
+
+// The factors of a group of points of both kinds.
+template <class C, class E>
+struct BothFactors {
+    C complex;
+    E exact;
+};
+template <class C, class E>
+DEVICE BothFactors<C, E> both(const C& complex, const E& exact) {
+    return {complex, exact};
+}
+
+// From the spectra by the inverse transforms over kb to slots (u, ka, b).
+DEVICE void both_inverse_b(const Complex* data, const Gauss* exact_data, const Both& of, u32 columns) {
     auto powers = [&](u32 g) {
         const Item<A> item(g);
-        const Gauss* record = tables + EXACT_RECORDS + (columns * WIDTH + item.c) * EXACT_RECORD;
-        Gauss start = times_factor(record[EXACT_RECORD_A + item.other], record[EXACT_RECORD_Q + item.q]);
-        return Twists<B>(start, record + EXACT_RECORD_B);
+        const Gauss* record = of.exact_tables + EXACT_RECORDS + (columns * WIDTH + item.c) * EXACT_RECORD;
+        const Gauss start = times_factor(record[EXACT_RECORD_A + item.other], record[EXACT_RECORD_Q + item.q]);
+        return both(Listed<B, 1>(own_record(of.tables, columns, RECORD_B)), Twists<B>(start, record + EXACT_RECORD_B));
     };
     step<B, U * A, TEAM>(last_launch, powers, [&](u32 g, const auto& w) {
         const Item<A> item(g);
-        Gauss x[B];
-        unrolled<0, B>([&](auto k) { x[VALUE(k)] = load(data + position(columns, g) + VALUE(k) * APART); });
-        w.apply(x);
-        transform31<B, INVERSE>(x);
-        put(x, tile + ExactTile::at(item.u(), item.other, 0), ExactTile::STRIDE_B);
+        Complex x[B];
+        Gauss y[B];
+        load(x, data + position(columns, g), APART);
+        load(y, exact_data + position(columns, g), APART);
+        transform<B, INVERSE>(x, w.complex);
+        w.exact.apply(y);
+        transform31<B, INVERSE>(y);
+        put(x, of.tile + Tile::at(item.u(), item.other, 0), Tile::STRIDE_B);
+        put(y, of.exact_tile + ExactTile::at(item.u(), item.other, 0), ExactTile::STRIDE_B);
     });
 }
 
-// From slots (u, ka, b) by the transform over b to the spectrum.
-DEVICE void exact_forward_b(Gauss* data, const Gauss* __restrict__ tables, const Gauss* tile, u32 columns) {
-    auto powers = [&](u32 g) { return Factors<B, Q * A>(tables + EXACT_FORWARD_B + g / WIDTH); };
+// After a barrier, from slots (u, ka, b) by the transforms over b to the spectra.
+DEVICE void both_forward_b(Complex* data, Gauss* exact_data, const Both& of, u32 columns) {
+    auto powers = [&](u32 g) {
+        return both(Listed<B, Q * A>(of.tables + FORWARD_B + g / WIDTH),
+                    Factors<B, Q * A>(of.exact_tables + EXACT_FORWARD_B + g / WIDTH));
+    };
     step<B, U * A, TEAM>(inner_barrier, powers, [&](u32 g, const auto& w) {
         const Item<A> item(g);
-        Gauss x[B];
-        take(x, tile + ExactTile::at(item.u(), item.other, 0), ExactTile::STRIDE_B);
-        w.apply(x);
-        transform31<B, FORWARD>(x);
-        unrolled<0, B>([&](auto k) {
-            store(data + position(columns, g) + VALUE(k) * APART, x[place_of31(B, VALUE(k))]);
-        });
+        Complex x[B];
+        Gauss y[B];
+        take(x, of.tile + Tile::at(item.u(), item.other, 0), Tile::STRIDE_B);
+        take(y, of.exact_tile + ExactTile::at(item.u(), item.other, 0), ExactTile::STRIDE_B);
+        transform<B, FORWARD>(x, w.complex);
+        w.exact.apply(y);
+        transform31<B, FORWARD>(y);
+        store(x, data + position(columns, g), APART);
+        store(y, exact_data + position(columns, g), APART);
     });
 }
 
-// The transform over a in slots (u, a or ka, b), or its inverse.
+// After a barrier, the transforms over a in slots (u, a or ka, b), or their inverses.
 template <int SIGN>
-DEVICE void exact_transform_a(const Gauss* __restrict__ tables, Gauss* tile) {
+DEVICE void both_transform_a(const Both& of, u32 columns) {
     auto powers = [&](u32 h) {
+        const Item<B> item(h);
         if constexpr (SIGN == INVERSE) {
-            return Factors<A, B>(tables + EXACT_INVERSE_A + Item<B>(h).other);
+            return both(Turned<A, B>(of.tables + INVERSE_A + item.other, own_record(of.tables, columns, RECORD_A)),
+                        Factors<A, B>(of.exact_tables + EXACT_INVERSE_A + item.other));
         } else {
-            return Factors<A, Q>(tables + EXACT_FORWARD_A + Item<B>(h).q);
+            return both(Listed<A, Q>(of.tables + FORWARD_A + item.q),
+                        Factors<A, Q>(of.exact_tables + EXACT_FORWARD_A + item.q));
         }
     };
-    step<A, U * B, TEAM>(inner_barrier, powers, [&](u32 h, const auto& w) {
+    step<A, U * B, TEAM>(SIGN == INVERSE ? inner_barrier : barrier, powers, [&](u32 h, const auto& w) {
         const Item<B> item(h);
-        Gauss* slots = tile + ExactTile::at(item.u(), 0, item.other);
-        Gauss x[A];
-        take(x, slots, ExactTile::STRIDE_A);
-        w.apply(x);
-        transform31<A, SIGN>(x);
-        put(x, slots, ExactTile::STRIDE_A);
+        Complex* slots = of.tile + Tile::at(item.u(), 0, item.other);
+        Gauss* exact_slots = of.exact_tile + ExactTile::at(item.u(), 0, item.other);
+        Complex x[A];
+        Gauss y[A];
+        take(x, slots, Tile::STRIDE_A);
+        take(y, exact_slots, ExactTile::STRIDE_A);
+        transform<A, SIGN>(x, w.complex);
+        w.exact.apply(y);
+        transform31<A, SIGN>(y);
+        put(x, slots, Tile::STRIDE_A);
+        put(y, exact_slots, ExactTile::STRIDE_A);
     });
 }
 
-// Returns the slot of a thread's point q = 0; its other points are at distances of WIDTH.
+// Returns the slot of a thread's exact point q = 0; its other points are at distances of WIDTH.
 DEVICE Gauss* own_exact_slots(Gauss* tile) {
     u32 m = threadIdx.x / WIDTH;
     return tile + ExactTile::at(threadIdx.x % WIDTH, m / B, m % B);
 }
 
-// The inverse transform over kq in a thread's own slots.
-DEVICE void exact_inverse_q(const Gauss* __restrict__ tables, Gauss* tile) {
-    const Factors<Q, M> powers(tables + EXACT_INVERSE_Q + threadIdx.x / WIDTH);
-    Gauss x[Q];
-    take(x, own_exact_slots(tile), WIDTH);
-    powers.apply(x);
-    transform31<Q, INVERSE>(x);
-    put(x, own_exact_slots(tile), WIDTH);
+// After a barrier, by the inverse transforms over kq from slots to a thread's points: complex points to
+// `x`, exact points to the same slots.
+DEVICE void both_inverse_q(Complex (&x)[Q], const Both& of, u32 columns) {
+    const u32 m = threadIdx.x / WIDTH;
+    const Turned<Q, M> powers(of.tables + INVERSE_Q + m, own_record(of.tables, columns, RECORD_Q));
+    const Factors<Q, M> factors(of.exact_tables + EXACT_INVERSE_Q + m);
+    __syncthreads();
+    Complex z[Q];
+    Gauss y[Q];
+    take(z, own_slots(of.tile), WIDTH);
+    take(y, own_exact_slots(of.exact_tile), WIDTH);
+    transform<Q, INVERSE>(z, powers);
+    factors.apply(y);
+    transform31<Q, INVERSE>(y);
+    unrolled<0, Q>([&](auto i) { x[VALUE(i)] = z[place_of(Q, VALUE(i))]; });
+    put(y, own_exact_slots(of.exact_tile), WIDTH);
 }
 
-// The transform over q in a thread's own slots.
-DEVICE void exact_forward_q(Gauss* tile) {
-    Gauss x[Q];
-    take(x, own_exact_slots(tile), WIDTH);
-    transform31<Q, FORWARD>(x);
-    put(x, own_exact_slots(tile), WIDTH);
+// The transforms over q of a thread's points: complex points from `x` to slots, exact points in their
+// slots.
+DEVICE void both_forward_q(Complex (&x)[Q], const Both& of) {
+    Gauss y[Q];
+    transform<Q, FORWARD>(x);
+    put(x, own_slots(of.tile), WIDTH);
+    take(y, own_exact_slots(of.exact_tile), WIDTH);
+    transform31<Q, FORWARD>(y);
+    put(y, own_exact_slots(of.exact_tile), WIDTH);
 }

@@ -62,3 +62,12 @@ DEVICE void store(Gauss* point, Gauss v) {
     __stcg((uint2*)point, w);
 #endif
 }
+template <int R>
+DEVICE void load(Gauss (&x)[R], const Gauss* points, u32 stride) {
+    unrolled<0, R>([&](auto i) { x[VALUE(i)] = load(points + VALUE(i) * stride); });
+}
+// Writes the result of a transform to `points`, in the order of frequencies.
+template <int R>
+DEVICE void store(const Gauss (&x)[R], Gauss* points, u32 stride) {
+    unrolled<0, R>([&](auto k) { store(points + VALUE(k) * stride, x[place_of31(R, VALUE(k))]); });
+}

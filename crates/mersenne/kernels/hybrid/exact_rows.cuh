@@ -17,9 +17,7 @@
 #include "row_steps.cuh"
 
 constexpr u32 ODD = odd_part(COLUMNS);
-// A block with exact points has twice as many pairs as a block with complex points: its points take
-// half of the memory.
-constexpr u32 EXACT_PAIRS = 2 * PAIRS, EXACT_LINES = 2 * EXACT_PAIRS;
+constexpr u32 EXACT_LINES = 2 * EXACT_PAIRS;
 typedef Slots<EXACT_LINES * Q, A, B, 1, 16> ExactTile;
 
 // The start of each table, in points after the tables of complex numbers. Factors are doubled.
@@ -55,7 +53,7 @@ DEVICE void exact_forward_q(const Gauss* data, const Gauss* __restrict__ tables,
         Gauss start = times_factor(record[EXACT_RECORD_A + m / B], record[EXACT_RECORD_B + m % B]);
         return Twists<Q>(start, record + EXACT_RECORD_Q);
     };
-    step<Q, EXACT_PAIRS * M, THREADS>(last_launch, powers, [&](u32 g, const auto& w) {
+    step<Q, EXACT_PAIRS * M, THREADS>(let_next_launch_begin, powers, [&](u32 g, const auto& w) {
         const u32 pair = g / M, m = g % M;
         if (!is_pair(first, pair)) return;
         // A loop, because code for both lines would not fit the instruction cache.

@@ -117,7 +117,7 @@ fn cpu_line(row: &on_cpu::Row) -> String {
 }
 
 const DEVICE_HEADER: &str = "         p  engine         words  bits/word  margin  µs/squaring  traffic  \
-                      arithmetic  ratio  square_rows  columns";
+                      arithmetic  ratio         rows  columns";
 
 /// Returns the lines above the table of a device: its name, its measured rates, and an explanation
 /// of the columns.
@@ -147,9 +147,12 @@ fn head(measured: &on_device::Measured) -> String {
 }
 
 fn device_line(row: &on_device::Row) -> String {
-    let share = |name: &str| {
-        let of = row.kernels.iter().find(|of| of.kernel == name);
-        of.map_or_else(|| "–".into(), |of| format!("{:.0} %", 100.0 * of.share))
+    let share = |of: fn(&str) -> bool| {
+        let shares =
+            row.kernels.iter().filter(|kernel| of(kernel.kernel)).map(|kernel| kernel.share);
+        shares
+            .reduce(|a, b| a + b)
+            .map_or_else(|| "–".into(), |sum| format!("{:.0} %", 100.0 * sum))
     };
     format!(
         "{:>10}  {:<10}  {:>8}  {:>9.2}  {:>6.1}  {:>11.2}  {:>7}  {:>10}  {:>5}  {:>11}  {:>7}",
@@ -162,8 +165,8 @@ fn device_line(row: &on_device::Row) -> String {
         optional(row.traffic_floor_us, 2),
         optional(row.arithmetic_floor_us, 2),
         optional(row.ratio_to_floor, 2),
-        share("square_rows"),
-        share("columns"),
+        share(|name| name.ends_with("rows")),
+        share(|name| name == "columns"),
     )
 }
 
@@ -211,7 +214,11 @@ mod tests {
             points_levels: Some(1.0),
             arithmetic_floor_us: None,
             ratio_to_floor: Some(99.994),
-            kernels: vec![kernel("square_rows", 0.404), kernel("columns", 0.596)],
+            kernels: vec![
+                kernel("square_rows", 0.204),
+                kernel("square_exact_rows", 0.2),
+                kernel("columns", 0.596),
+            ],
         };
         let text = head(&measured) + "\n" + &device_line(&row);
         assert!(text.lines().all(|line| line.chars().count() <= 120), "{text}");

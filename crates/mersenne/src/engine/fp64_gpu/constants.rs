@@ -18,7 +18,7 @@ const HEADERS: [(&str, &str); 5] = [
     ("advance.cuh", include_str!("../../../kernels/fp64/advance.cuh")),
 ];
 pub(super) const COLUMNS: &str = include_str!("../../../kernels/fp64/columns.cu");
-pub(super) const ROWS: &str = include_str!("../../../kernels/fp64/rows.cu");
+pub(in crate::engine) const ROWS: &str = include_str!("../../../kernels/fp64/rows.cu");
 
 /// The largest n of the roots e^(2πik/n) and of the powers 2^(k/n) in `constants.cuh`.
 const LARGEST_ROOT: u64 = 36;

@@ -77,7 +77,7 @@ pub(in crate::engine) fn sources<A: Arithmetic>(
 ) -> Vec<Source> {
     let mut sources = vec![words_source()];
     if let Some(shape) = A::Shape::best(length, shared_memory_per_block) {
-        let parts = default_parts::<A>().into_iter();
+        let parts = default_parts::<A>(&shape).into_iter();
         sources.extend(parts.map(|part| source::<A>(&shape, 1, part, false)));
         let checked = A::checked_parts().into_iter();
         sources.extend(checked.map(|part| source::<A>(&shape, 1, part, true)));

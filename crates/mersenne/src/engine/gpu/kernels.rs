@@ -36,13 +36,22 @@ pub(in crate::engine) enum Part {
     SpectrumToDigits(StepKind),
     /// The kernel that makes the sum over digits by which squarings are checked.
     SumDigits,
-    /// The kernel that transforms rows, squares them point by point, and transforms them back.
-    SquareRows,
-    /// The kernel that transforms rows and does not transform them back.
-    ForwardRows,
-    /// The kernel that transforms rows, multiplies them point by point by rows of a second
-    /// spectrum, and transforms them back.
-    MultiplyRows,
+    /// A kernel of rows.
+    Rows(RowsKind),
+    /// A kernel of exact rows, which only some families have ([`Arithmetic::exact_rows`]).
+    ExactRows(RowsKind),
+}
+
+/// What a kernel of rows does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::engine) enum RowsKind {
+    /// Transforms rows, squares them point by point, and transforms them back.
+    Square,
+    /// Transforms rows and does not transform them back.
+    Forward,
+    /// Transforms rows, multiplies them point by point by rows of a second spectrum, and transforms
+    /// them back.
+    Multiply,
 }
 
 impl Part {
@@ -53,42 +62,76 @@ impl Part {
             Self::Columns { .. } => "columns",
             Self::SpectrumToDigits(_) => "spectrum_to_digits",
             Self::SumDigits => "sum_digits",
-            Self::SquareRows => "square_rows",
-            Self::ForwardRows => "forward_rows",
-            Self::MultiplyRows => "multiply_rows",
+            Self::Rows(RowsKind::Square) => "square_rows",
+            Self::Rows(RowsKind::Forward) => "forward_rows",
+            Self::Rows(RowsKind::Multiply) => "multiply_rows",
+            Self::ExactRows(RowsKind::Square) => "square_exact_rows",
+            Self::ExactRows(RowsKind::Forward) => "forward_exact_rows",
+            Self::ExactRows(RowsKind::Multiply) => "multiply_exact_rows",
         }
     }
 
-    /// Returns the value of the macro KIND for the kernel, in `columns.cu` or `rows.cu`.
+    /// Returns the value of the macro KIND for the kernel, in the file that has its source.
     fn kind(self) -> u32 {
         match self {
-            Self::DigitsToSpectrum | Self::SquareRows => 0,
-            Self::Columns { .. } | Self::ForwardRows => 1,
-            Self::SpectrumToDigits(_) | Self::MultiplyRows => 2,
+            Self::DigitsToSpectrum => 0,
+            Self::Columns { .. } => 1,
+            Self::SpectrumToDigits(_) => 2,
             Self::SumDigits => 3,
+            Self::Rows(kind) | Self::ExactRows(kind) => kind as u32,
         }
     }
 
-    /// Returns whether the kernel is in `columns.cu`; otherwise it is in `rows.cu`.
+    /// Returns whether the kernel is in `columns.cu`; otherwise it is in `rows.cu` or
+    /// `exact_rows.cu`.
     pub(in crate::engine) fn is_of_columns(self) -> bool {
-        !matches!(self, Self::SquareRows | Self::ForwardRows | Self::MultiplyRows)
+        !matches!(self, Self::Rows(_) | Self::ExactRows(_))
     }
 
-    fn shared_bytes(self, shape: &impl Shape, sums: bool) -> u32 {
-        if !self.is_of_columns() {
-            return shape.row_shared_bytes();
+    fn shared_bytes<A: Arithmetic>(self, shape: &A::Shape, sums: bool) -> u32 {
+        match self {
+            Self::Rows(_) => shape.row_shared_bytes(),
+            Self::ExactRows(_) => A::exact_rows(shape).map_or(0, |rows| rows.shared_bytes),
+            _ => {
+                let factors = if sums { squares::shared_bytes(shape.column().q) } else { 0 };
+                shape.column_shared_bytes() + factors
+            }
         }
-        let factors = if sums { squares::shared_bytes(shape.column().q) } else { 0 };
-        shape.column_shared_bytes() + factors
     }
 }
 
-/// The kernels that every squaring needs, whatever its [`Step`] is.
-const COMMON: [Part; 2] = [Part::DigitsToSpectrum, Part::SquareRows];
+/// The kernels of exact rows of a family, and how they are launched for a shape.
+pub(in crate::engine) struct ExactRows {
+    /// The source text of `exact_rows.cu`, with the kernels `square_exact_rows`,
+    /// `forward_exact_rows` and `multiply_exact_rows`.
+    pub(in crate::engine) text: &'static str,
+    pub(in crate::engine) blocks: u32,
+    /// The number of threads of a block.
+    pub(in crate::engine) threads: u32,
+    /// The shared memory of a block, in bytes.
+    pub(in crate::engine) shared_bytes: u32,
+    /// The number of blocks that should run on a multiprocessor at a time.
+    pub(in crate::engine) resident_blocks: u32,
+}
 
-/// The kernels that a product of two registers needs in addition to the kernels that propagate
-/// carries.
-const PRODUCT: [Part; 2] = [Part::ForwardRows, Part::MultiplyRows];
+/// Returns the kernels of rows of `kind` that a family needs.
+fn rows<A: Arithmetic>(shape: &A::Shape, kind: RowsKind) -> Vec<Part> {
+    let exact = A::exact_rows(shape).map(|_| Part::ExactRows(kind));
+    [Part::Rows(kind)].into_iter().chain(exact).collect()
+}
+
+/// Returns the kernels that every squaring needs, whatever its [`Step`] is.
+fn common<A: Arithmetic>(shape: &A::Shape) -> Vec<Part> {
+    let mut parts = vec![Part::DigitsToSpectrum];
+    parts.extend(rows::<A>(shape, RowsKind::Square));
+    parts
+}
+
+/// Returns the kernels that a product of two registers needs in addition to the kernels that
+/// propagate carries.
+fn product<A: Arithmetic>(shape: &A::Shape) -> Vec<Part> {
+    [RowsKind::Forward, RowsKind::Multiply].map(|kind| rows::<A>(shape, kind)).concat()
+}
 
 /// Returns the kind of step for which the kernels that propagate carries are built, if the step is
 /// `step`. If the family builds these kernels once for all steps, the kind is always
@@ -108,15 +151,15 @@ fn carrying<A: Arithmetic>(step: Step, all: bool) -> Vec<Part> {
 
 /// Returns the kernels that an engine compiles by default: all except the kernels for
 /// [`Step::SquareTimes`].
-pub(super) fn default_parts<A: Arithmetic>() -> Vec<Part> {
-    let mut parts = COMMON.to_vec();
+pub(super) fn default_parts<A: Arithmetic>(shape: &A::Shape) -> Vec<Part> {
+    let mut parts = common::<A>(shape);
     for part in [Step::Square, Step::SquareMinusTwo].map(|step| carrying::<A>(step, true)).concat()
     {
         if !parts.contains(&part) {
             parts.push(part);
         }
     }
-    parts.extend(PRODUCT);
+    parts.extend(product::<A>(shape));
     parts
 }
 
@@ -129,7 +172,12 @@ pub(in crate::engine) fn source<A: Arithmetic>(
     sums: bool,
 ) -> Source {
     let of_columns = part.is_of_columns();
-    let (file, text) = if of_columns { ("columns.cu", A::COLUMNS) } else { ("rows.cu", A::ROWS) };
+    let exact = if matches!(part, Part::ExactRows(_)) { A::exact_rows(shape) } else { None };
+    let (file, text) = match &exact {
+        _ if of_columns => ("columns.cu", A::COLUMNS),
+        Some(rows) => ("exact_rows.cu", rows.text),
+        None => ("rows.cu", A::ROWS),
+    };
     let Line { q, a, b } = if of_columns { shape.column() } else { shape.row() };
     let source = Source::new(file, text, &[part.name()])
         .headers(common::HEADERS)
@@ -145,10 +193,11 @@ pub(in crate::engine) fn source<A: Arithmetic>(
             .define("THREADS", shape.column_threads())
             .define("BLOCKS", shape.resident_column_blocks())
     } else {
-        source
-            .define("ROWS", shape.rows())
-            .define("THREADS", shape.row_threads())
-            .define("BLOCKS", shape.resident_row_blocks())
+        let (threads, blocks) = match exact {
+            Some(rows) => (rows.threads, rows.resident_blocks),
+            None => (shape.row_threads(), shape.resident_row_blocks()),
+        };
+        source.define("ROWS", shape.rows()).define("THREADS", threads).define("BLOCKS", blocks)
     };
     A::specialise(source, shape, p, part, sums)
 }
@@ -174,7 +223,7 @@ impl<A: Arithmetic> Kernels<A> {
         sums: bool,
     ) -> Result<Self, DeviceError> {
         let mut kernels = Self { device: device.clone(), shape, p, sums, built: vec![] };
-        let mut parts = COMMON.to_vec();
+        let mut parts = common::<A>(&kernels.shape);
         parts.extend(sums.then_some(Part::SumDigits));
         if !A::SPECIALISED {
             parts.extend(carrying::<A>(Step::Square, true));
@@ -192,7 +241,7 @@ impl<A: Arithmetic> Kernels<A> {
     /// Builds the kernels that a product of two registers needs in addition to the kernels that
     /// [`Self::prepare`] builds.
     pub(super) fn prepare_product(&mut self) -> Result<(), DeviceError> {
-        self.build(&PRODUCT)
+        self.build(&product::<A>(&self.shape))
     }
 
     /// Builds the kernels in `parts` that have not been built yet, in parallel.
@@ -203,7 +252,8 @@ impl<A: Arithmetic> Kernels<A> {
             new.iter().map(|part| source::<A>(&self.shape, self.p, *part, self.sums)).collect();
         let programs = self.device.programs(&sources)?;
         for (part, program) in new.into_iter().zip(programs) {
-            let kernel = program.kernel(part.name(), part.shared_bytes(&self.shape, self.sums))?;
+            let kernel =
+                program.kernel(part.name(), part.shared_bytes::<A>(&self.shape, self.sums))?;
             self.built.push((part, kernel));
         }
         Ok(())
@@ -215,7 +265,7 @@ impl<A: Arithmetic> Kernels<A> {
 
     /// Returns the shared memory of a block of the kernels of columns, in bytes.
     pub(super) fn column_shared_bytes(&self) -> u32 {
-        Part::DigitsToSpectrum.shared_bytes(&self.shape, self.sums)
+        Part::DigitsToSpectrum.shared_bytes::<A>(&self.shape, self.sums)
     }
 
     /// Returns the kernel `part`. Returns an error if the kernel has not been built.

@@ -1,4 +1,4 @@
-//! Engines on a device: two kernels per squaring, written once for all kinds of arithmetic.
+//! Engines on a device: two or three kernels per squaring, written once for all kinds of arithmetic.
 //!
 //! | file | subject |
 //! |---|---|
@@ -11,10 +11,11 @@
 //!
 //! A transform of R·C points is computed along the columns, then along the rows. The kernel of rows
 //! transforms, squares and transforms back. The kernel of columns transforms back, propagates the
-//! carries of the words and transforms again. Two ideas are from Mihai Preda's *PRPLL*: to fuse the
+//! carries of the words and transforms again. A family with two kinds of points has a second kernel
+//! of rows, which runs beside the first one. Two ideas are from Mihai Preda's *PRPLL*: to fuse the
 //! carries with the transforms of columns, and to pass carries from block to block.
 //!
-//! Families differ in their points, tables, margins and in the source texts of both kernels. The
+//! Families differ in their points, tables, margins and in the source texts of their kernels. The
 //! trait [`Arithmetic`] describes these differences.
 
 mod family;
@@ -33,12 +34,12 @@ use super::{EngineError, EngineFamily, Health, Margin, Step, Work};
 use crate::layout::WordLayout;
 
 pub use family::OnDevice;
-pub(super) use family::sources;
-pub(super) use kernels::{Part, StepKind};
-pub(super) use shape::{Line, MAX_THREADS, REGISTERS, Shape, resident};
-pub(super) use squares::SquareCheck;
 #[cfg(test)]
-pub(super) use {family::lengths, shape::SHARED_MEMORY};
+pub(super) use family::lengths;
+pub(super) use family::sources;
+pub(super) use kernels::{ExactRows, Part, StepKind};
+pub(super) use shape::{Line, MAX_THREADS, REGISTERS, SHARED_MEMORY, Shape, resident};
+pub(super) use squares::SquareCheck;
 #[cfg(all(test, feature = "sim"))]
 pub(super) use {machine::Machine, products::Products};
 
@@ -62,6 +63,11 @@ pub(super) trait Arithmetic: EngineFamily + Default + Send + 'static {
     /// The source text of `rows.cu`, with the kernels `square_rows`, `forward_rows` and
     /// `multiply_rows`.
     const ROWS: &'static str;
+
+    /// Returns the kernels of exact rows for a shape; `None` if the family has one kind of points.
+    fn exact_rows(_shape: &Self::Shape) -> Option<ExactRows> {
+        None
+    }
 
     /// Whether kernels are specialised. If true, `columns` and `spectrum_to_digits` are built
     /// separately for each kind of step, and `columns` also with and without the measurement of

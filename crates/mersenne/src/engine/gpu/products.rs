@@ -2,7 +2,7 @@
 
 use warpint_device::{Arg, Buffer, Capture, Device, DeviceError, Kernel, Launch, assert_room};
 
-use super::kernels::{Kernels, Part};
+use super::kernels::{Kernels, Part, RowsKind};
 use super::{Arithmetic, Shape, Words};
 use crate::Shift;
 use crate::engine::{EngineError, Step};
@@ -71,11 +71,25 @@ impl<A: Arithmetic> Passes<A> {
         Call { kernel, launch: launch.shared(self.kernels.column_shared_bytes()), args }
     }
 
-    /// Returns a launch of the kernel of rows `part`.
-    fn rows(&self, part: Part, args: Vec<Arg>) -> Result<Call<'_>, DeviceError> {
+    /// Returns the launches of the kernels of rows of a kind: one, and another for exact rows if the
+    /// family has them. `args` are the arguments of the former, of which the latter takes the first
+    /// `shared`.
+    fn rows(
+        &self,
+        kind: RowsKind,
+        args: Vec<Arg>,
+        shared: usize,
+    ) -> Result<Vec<Call<'_>>, DeviceError> {
+        let mut calls = vec![];
+        if let Some(rows) = A::exact_rows(&self.shape) {
+            let launch = Launch::linear(rows.blocks, rows.threads).shared(rows.shared_bytes);
+            let kernel = self.kernels.get(Part::ExactRows(kind))?;
+            calls.push(Call { kernel, launch, args: args[..shared].to_vec() });
+        }
         let launch = Launch::linear(self.shape.row_blocks(), self.shape.row_threads());
         let launch = launch.shared(self.shape.row_shared_bytes());
-        Ok(Call { kernel: self.kernels.get(part)?, launch, args })
+        calls.insert(0, Call { kernel: self.kernels.get(Part::Rows(kind))?, launch, args });
+        Ok(calls)
     }
 
     /// Sets `spectrum` to the transforms of the digits along the columns.
@@ -181,20 +195,22 @@ impl<A: Arithmetic> Products<A> {
         vec![(&mut self.spectrum).into(), tables, (&mut self.addend).into(), Arg::U32(p)]
     }
 
-    /// Returns the two launches of one squaring. They replace the spectrum by the spectrum of the
-    /// result of `step`. [`Self::prepare`] must have been called for the step.
+    /// Returns the launches of one squaring, of rows, then of columns. They replace the spectrum by
+    /// the spectrum of the result of `step`. [`Self::prepare`] must have been called for the step.
     pub(super) fn squaring(
         &mut self,
         step: Step,
         measured: bool,
-    ) -> Result<[Call<'_>; 2], DeviceError> {
+    ) -> Result<Vec<Call<'_>>, DeviceError> {
         let rows = self.square_args(step);
         let mut args = vec![Arg::from(&mut self.spectrum)];
         args.extend(self.carry_args(step));
         let passes = &self.passes;
         let kernel = passes.kernels.columns(step, measured)?;
         let columns = passes.columns(kernel, passes.shape.tiles() + 1, args);
-        Ok([passes.rows(Part::SquareRows, rows)?, columns])
+        let mut calls = passes.rows(RowsKind::Square, rows, 2)?;
+        calls.push(columns);
+        Ok(calls)
     }
 
     /// Applies `step` to the residue that the spectrum represents, and writes the digits of the
@@ -208,7 +224,7 @@ impl<A: Arithmetic> Products<A> {
         step: Step,
     ) -> Result<(), EngineError> {
         let args = self.square_args(step);
-        self.passes.rows(Part::SquareRows, args)?.make()?;
+        self.passes.rows(RowsKind::Square, args, 2)?.iter().try_for_each(Call::make)?;
         self.carry_into(digits, step)
     }
 
@@ -248,10 +264,11 @@ impl<A: Arithmetic> Products<A> {
         };
         let tables = Arg::from(&passes.row_tables);
         passes.digits_to(words, factor, b)?;
-        passes.rows(Part::ForwardRows, vec![(&mut *factor).into(), tables])?.make()?;
+        let args = vec![(&mut *factor).into(), tables];
+        passes.rows(RowsKind::Forward, args, 2)?.iter().try_for_each(Call::make)?;
         passes.digits_to(words, spectrum, a)?;
         let args = vec![spectrum.into(), (&*factor).into(), tables];
-        Ok(passes.rows(Part::MultiplyRows, args)?.make()?)
+        Ok(passes.rows(RowsKind::Multiply, args, 3)?.iter().try_for_each(Call::make)?)
     }
 
     /// Counts `n` launches of `columns` or `spectrum_to_digits`. Every launch must be counted.

@@ -19,7 +19,7 @@ use std::ops::RangeInclusive;
 use warpint_device::Source;
 
 use super::fp64_gpu::constants;
-use super::gpu::{self, Arithmetic, Line, OnDevice, Part, Shape as _};
+use super::gpu::{self, Arithmetic, ExactRows, Line, OnDevice, Part, Shape as _};
 use super::hybrid::Hybrid;
 use super::hybrid::bound::{self, FactorErrors, Roundings};
 use super::{EngineError, Margin, Work};
@@ -125,16 +125,25 @@ impl Arithmetic for Hybrid {
     type Words = HybridWords;
 
     const COLUMNS: &'static str = include_str!("../../../kernels/hybrid/columns.cu");
-    const ROWS: &'static str = include_str!("../../../kernels/hybrid/rows.cu");
+    const ROWS: &'static str = constants::ROWS;
     const SPECIALISED: bool = true;
     const LENGTHS_ARE: &'static str = "not a length of this engine on this device";
 
+    fn exact_rows(shape: &Shape) -> Option<ExactRows> {
+        Some(ExactRows {
+            text: include_str!("../../../kernels/hybrid/exact_rows.cu"),
+            blocks: shape.exact_row_blocks(),
+            threads: shape.row_threads(),
+            shared_bytes: shape.exact_row_shared_bytes(),
+            resident_blocks: shape.resident_exact_row_blocks(),
+        })
+    }
+
     fn specialise(source: Source, shape: &Shape, p: u32, part: Part, sums: bool) -> Source {
         let source = constants::specialise(source, &shape.0, p, part, sums);
-        let source = if part.is_of_columns() {
-            source.define("ORDER", shape::MULTIPROCESSORS)
-        } else {
-            source
+        let source = match part {
+            Part::ExactRows(_) => source.define("EXACT_PAIRS", shape.exact_pairs()),
+            _ => source,
         };
         HEADERS.into_iter().fold(source, |source, (name, text)| source.header(name, text))
     }

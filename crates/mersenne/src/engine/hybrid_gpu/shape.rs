@@ -3,16 +3,16 @@
 use std::fmt;
 
 use crate::engine::fp64_gpu::shape as fp64;
-use crate::engine::gpu::{self, Line, Shape as _};
+use crate::engine::gpu::{self, Line, SHARED_MEMORY, Shape as _};
 use crate::engine::hybrid::Hybrid;
 use crate::engine::{EngineFamily, known};
 
 /// The size of both points in bytes: a complex number of 16 bytes, and an exact point of 8.
 const POINT: u32 = 24;
 
-/// The number of multiprocessors of the GPU for which the order of work is arranged: successive
-/// blocks of this number differ in the kind of points with which they begin (`columns.cu`).
-pub(super) const MULTIPROCESSORS: u32 = 132;
+/// From this number of points on, blocks of exact rows have twice as many pairs as blocks of complex
+/// rows. For fewer points, they would leave multiprocessors without work.
+const MANY_POINTS: usize = 1 << 19;
 
 /// The division of a transform among the threads of the kernels. A transform of N words has n = N/2
 /// = rows·columns points of either kind, which are divided in the same way. The number of rows and
@@ -22,11 +22,12 @@ pub(in crate::engine) struct Shape(pub(super) fp64::Shape);
 
 /// Transform lengths in words, each with the fastest of the shapes that were tried on an H100
 /// (`benches/NOTES.md`).
-const TRIED: [(usize, &str); 4] = [
-    (1 << 18, "128x1024 4.4.8/8.16.8 4/8 1 128.128"),
-    (3 << 19, "512x1536 8.8.8/16.12.8 2/4 1 128.128"),
-    (3 << 20, "512x3072 8.8.8/16.24.8 4/4 1 128.128"),
-    (3 << 22, "4096x1536 16.16.16/16.12.8 2/4 1 128.128"),
+const TRIED: [(usize, &str); 5] = [
+    (1 << 18, "512x256 8.8.8/8.8.4 2/4 1 128.128"),
+    (3 << 19, "512x1536 8.8.8/12.16.8 4/4 1 80.128"),
+    (3 << 20, "512x3072 8.8.8/16.24.8 4/4 1 80.128 s"),
+    (21 << 18, "2048x1344 16.16.8/12.14.8 4/4 1 128.128"),
+    (3 << 22, "2048x3072 16.16.8/16.24.8 4/4 1 128.128"),
 ];
 
 impl Shape {
@@ -37,14 +38,47 @@ impl Shape {
             && [of.row.q, of.row.a].iter().all(|&radix| has_roots(radix))
             && of.column.a > 1
             && of.row.a > 1
-            && self.rows().is_multiple_of(4 * of.pairs)
             && of.is_sound()
             && fits_registers(of, self.resident_column_blocks(), self.resident_row_blocks())
     }
 }
 
+impl Shape {
+    /// Returns the number of pairs of rows of a block of the kernels of exact rows.
+    pub(super) fn exact_pairs(&self) -> u32 {
+        let many = self.points() >= MANY_POINTS && self.rows().is_multiple_of(4 * self.0.pairs);
+        if many { 2 * self.0.pairs } else { self.0.pairs }
+    }
+
+    /// Returns the number of blocks of the kernels of exact rows. The last block has the row rows/2
+    /// only.
+    pub(super) fn exact_row_blocks(&self) -> u32 {
+        self.rows() / 2 / self.exact_pairs() + 1
+    }
+
+    /// Returns the shared memory of a block of the kernels of exact rows, in bytes.
+    pub(super) fn exact_row_shared_bytes(&self) -> u32 {
+        8 * exact_points(self.0.row, 2 * self.exact_pairs(), 1)
+    }
+
+    /// Returns the number of blocks of the kernels of exact rows that should run on a multiprocessor
+    /// at a time.
+    pub(super) fn resident_exact_row_blocks(&self) -> u32 {
+        self.0.resident_rows(self.exact_row_shared_bytes())
+    }
+}
+
+/// Returns the shape with 80 registers instead of 96 in the kernels of columns, if all radices of a
+/// column are at most 8. Then 80 registers nearly suffice.
+fn with_few_registers(of: fp64::Shape) -> fp64::Shape {
+    let Line { q, a, b } = of.column;
+    let registers =
+        if of.registers[0] == 96 && q.max(a).max(b) <= 8 { 80 } else { of.registers[0] };
+    fp64::Shape { registers: [registers, of.registers[1]], ..of }
+}
+
 /// Returns whether the choice of registers is useful for the numbers of blocks that run on a
-/// multiprocessor at a time: a choice of 96 registers must allow more blocks than 128 registers.
+/// multiprocessor at a time: fewer than 128 registers must allow more blocks than 128 registers.
 fn fits_registers(of: &fp64::Shape, column_blocks: u32, row_blocks: u32) -> bool {
     let wide = Shape(of.with_registers(128));
     (of.registers[0] == 128 || column_blocks > wide.resident_column_blocks())
@@ -79,10 +113,8 @@ impl gpu::Shape for Shape {
         self.0.chunk
     }
 
-    /// Returns the number of blocks of the kernels of rows. Of three blocks, two have complex rows,
-    /// and one has twice as many exact rows. The last block has the exact row rows/2 only.
     fn row_blocks(&self) -> u32 {
-        self.0.row_blocks() / 2 * 3 + 1
+        self.0.row_blocks()
     }
 
     fn column_threads(&self) -> u32 {
@@ -99,8 +131,7 @@ impl gpu::Shape for Shape {
     }
 
     fn row_shared_bytes(&self) -> u32 {
-        let Self(of) = self;
-        of.row_shared_bytes().max(8 * exact_points(of.row, 4 * of.pairs, 1))
+        self.0.row_shared_bytes()
     }
 
     fn resident_column_blocks(&self) -> u32 {
@@ -109,6 +140,12 @@ impl gpu::Shape for Shape {
 
     fn resident_row_blocks(&self) -> u32 {
         self.0.resident_rows(self.row_shared_bytes())
+    }
+
+    fn fits(&self, shared_memory: u32) -> bool {
+        self.0.fits(shared_memory)
+            && self.column_shared_bytes() <= shared_memory.min(SHARED_MEMORY)
+            && self.exact_row_shared_bytes() <= shared_memory.min(SHARED_MEMORY)
     }
 
     fn known(n: usize, shared_memory: u32) -> impl Iterator<Item = Self> {
@@ -123,7 +160,7 @@ impl gpu::Shape for Shape {
     fn fitting(n: usize, shared_memory: u32) -> impl Iterator<Item = Self> {
         let near_cache = (24 << 20..64 << 20).contains(&(n / 2 * POINT as usize));
         fp64::Shape::candidates(n, near_cache)
-            .map(Self)
+            .map(|of| Self(with_few_registers(of)))
             .filter(move |shape| shape.is_sound() && shape.fits(shared_memory))
     }
 
