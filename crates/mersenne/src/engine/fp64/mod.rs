@@ -13,7 +13,8 @@
 //! | `engine` | the registers, products by two squarings, and the order of the steps |
 //! | `digits` | from packed residues to digits and back |
 //! | `transform` | from the digits of a residue to the digits of its square |
-//! | `carry` | rounding, round-off, carries |
+//! | `carry` | rounding, round-off, carries, the sums of digits and carries |
+//! | `check` | the check of every squaring by these sums |
 //! | `weights`, `lengths`, `margin` | the weights a_j; the lengths N; the longest words |
 //! | [`measured`] | the measured accuracy of the kernels on a GPU |
 //! | [`floor`] | the time of a plain FFT and its inverse |
@@ -23,6 +24,7 @@
 //! instructions at run time. Tuning compares several FFTs of a length (`variants`).
 
 mod carry;
+mod check;
 mod digits;
 pub(super) mod engine;
 pub mod floor;
@@ -37,7 +39,7 @@ mod weights;
 
 use std::ops::RangeInclusive;
 
-use super::{BuildOptions, Engine, EngineError, EngineFamily, Margin, Profiled};
+use super::{BuildOptions, Engine, EngineError, EngineFamily, Margin, Profiled, squares};
 use crate::layout::WordLayout;
 
 /// Transform lengths at which the engine changes its method.
@@ -125,12 +127,21 @@ impl EngineFamily for Fp64 {
         Ok(Margin { bits: margin::bits(p, length, margin::ON_CPU), proven: false })
     }
 
+    fn checks_squarings(&self, p: u32, length: usize, _variant: usize) -> bool {
+        squares::carries_fit(p, length)
+    }
+
     fn build(
         &self,
         p: u32,
         length: usize,
         options: BuildOptions,
     ) -> Result<Box<dyn Engine>, EngineError> {
+        if options.check_squarings && !self.checks_squarings(p, length, options.variant) {
+            let reason = "squarings cannot be checked at this length".into();
+            let engine = self.name();
+            return Err(EngineError::Unusable { engine, exponent: p, length, reason });
+        }
         Ok(Box::new(engine::Fp64Engine::new(self.layout(p, length)?, options)?))
     }
 

@@ -10,9 +10,12 @@ use super::Transform;
 use super::buffer::{Buffer, words_mut};
 use super::pairing::square_row_zero;
 use super::roots::Roots;
-use crate::engine::fp64::carry::{Subtrahend, chain};
+use crate::engine::fp64::carry::chain::{self, Tables};
+use crate::engine::fp64::carry::sums::{AllFactors, Sums};
+use crate::engine::fp64::carry::Subtrahend;
 use crate::engine::fp64::digits::{self, Part, RUN, Run, Start};
 use crate::engine::fp64::weights::Weight;
+use crate::engine::squares::Root;
 use crate::layout::WordLayout;
 
 /// A transform of N words as N/2 complex points in one FFT.
@@ -31,6 +34,9 @@ pub(crate) struct Whole {
     weights: Vec<f64>,
     inverse_weights: Vec<f64>,
     bits: Vec<u8>,
+    /// The factors of the sums, if sums are made.
+    factors: Option<AllFactors>,
+    sums: Sums,
 }
 
 impl Whole {
@@ -55,6 +61,8 @@ impl Whole {
             weights: weights.iter().map(|w| w.forward).collect(),
             inverse_weights: weights.iter().map(|w| w.inverse).collect(),
             bits: (0..layout.len()).map(|j| layout.bits(j) as u8).collect(),
+            factors: None,
+            sums: Sums::default(),
         }
     }
 
@@ -69,8 +77,13 @@ impl Whole {
     fn square_to_digits(&mut self, subtract: Option<Subtrahend>) -> f64 {
         square_row_zero(&mut self.points, &self.quarter);
         self.inverse.process_with_scratch(&mut self.points, &mut self.scratch);
-        let (inverse, bits) = (&self.inverse_weights, &self.bits);
-        chain::release(&self.layout, &self.points, inverse, bits, subtract, &mut self.digits)
+        let (inverse, bits, factors) =
+            (&self.inverse_weights, &self.bits, self.factors.as_ref());
+        let tables = Tables { inverse, bits, factors };
+        let (error, sums) =
+            chain::release(&self.layout, &self.points, &tables, subtract, &mut self.digits);
+        self.sums = sums;
+        error
     }
 }
 
@@ -110,6 +123,9 @@ fn weigh(digits: &[i32], weights: &[f64], points: &mut [Complex<f64>]) {
 impl Transform for Whole {
     fn load(&mut self, x: &[u64]) {
         unpack(x, &self.run, &self.starts, &mut self.digits);
+        if let Some(factors) = &self.factors {
+            self.sums = chain::sums_of(factors, &self.digits);
+        }
         self.transform();
     }
 
@@ -127,5 +143,20 @@ impl Transform for Whole {
             }
         });
         error
+    }
+
+    fn sum_by(&mut self, root: &Root) {
+        self.factors = Some(AllFactors::new(root, self.layout.len()));
+    }
+
+    fn sums(&self) -> Sums {
+        self.sums
+    }
+
+    fn digits(&self, first: usize, digits: &mut [i32; RUN]) {
+        let from = &self.digits[first..];
+        let count = from.len().min(RUN);
+        digits[..count].copy_from_slice(&from[..count]);
+        digits[count..].fill(0);
     }
 }

@@ -37,10 +37,12 @@ use super::block::{GAP, WIDTH, gather, scatter, twist, untwist};
 use super::buffer::{Buffer, Shared};
 use super::roots::Roots;
 use super::team::Team;
-use crate::engine::fp64::carry::lanes::{self, RowWeights};
+use crate::engine::fp64::carry::lanes::{self, PointWords, RowWeights, Seen};
+use crate::engine::fp64::carry::sums::{RowFactors, SumTables, Sums, SumsOfRows, WordFactor};
 use crate::engine::fp64::carry::{Observed, Subtrahend};
 use crate::engine::fp64::digits::{self, PARTS, Part, RUN, Run, Start, integer};
 use crate::engine::fp64::weights::{Bases, Weight};
+use crate::engine::squares::Root;
 use crate::layout::WordLayout;
 
 type C64 = Complex<f64>;
@@ -51,6 +53,7 @@ pub(crate) struct RowColumn {
     points: Buffer,
     groups: Vec<Group>,
     team: Team<Worker>,
+    sums: Sums,
 }
 
 /// The working memory of one thread.
@@ -59,6 +62,8 @@ struct Worker {
     scratch: Buffer,
     rows: [Buffer; 2],
     carry: Vec<f64>,
+    /// The sums over the rows of blocks to which carries were added.
+    sums: SumsOfRows,
 }
 
 impl Worker {
@@ -70,6 +75,7 @@ impl Worker {
             scratch: Buffer::new(scratch),
             rows: [Buffer::new(columns), Buffer::new(columns)],
             carry: vec![0.0; rows],
+            sums: SumsOfRows::default(),
         }
     }
 }
@@ -103,6 +109,8 @@ struct Plan {
     /// The positions of the rows in a packed residue, and of the words of each block in a row.
     starts: Vec<Start>,
     runs: Vec<Run>,
+    /// The tables of sums, if sums are made.
+    factors: Option<SumTables>,
 }
 
 /// A run of adjacent blocks of columns. One thread processes them in order, and carries run through
@@ -111,9 +119,7 @@ struct Group {
     blocks: Range<usize>,
     /// The carries out of the last block of the group, one for each row.
     carry: Vec<f64>,
-    errors: Vec<f64>,
-    energy: Vec<f64>,
-    foreign: u64,
+    seen: Seen,
 }
 
 /// A number that is subtracted from a product. It is subtracted, as `value`, from the carry into
@@ -159,14 +165,13 @@ impl RowColumn {
             .map(|first| Group {
                 blocks: first..(first + per_group).min(blocks),
                 carry: vec![0.0; rows],
-                errors: vec![0.0; rows],
-                energy: vec![0.0; rows],
-                foreign: 0,
+                seen: Seen::new(rows),
             })
             .collect();
         let scratch = plan.scratch_len();
         let team = Team::new(threads, || Worker::new(rows, columns, scratch))?;
-        Ok(Self { points: Buffer::new(blocks * plan.stride), plan, groups, team })
+        let points = Buffer::new(blocks * plan.stride);
+        Ok(Self { points, plan, groups, team, sums: Sums::default() })
     }
 
     /// Executes the row pass: transforms every pair of rows, squares the rows, and transforms them
@@ -199,6 +204,7 @@ impl RowColumn {
         if let Some(last) = self.groups.last_mut() {
             last.carry.rotate_right(1);
         }
+        self.team.workers().iter_mut().for_each(|worker| worker.sums.clear());
         let groups = &self.groups;
         let before = |g: usize| &groups[(g + groups.len() - 1) % groups.len()].carry;
         let firsts = self.points.chunks_mut(chunk).enumerate();
@@ -206,11 +212,17 @@ impl RowColumn {
             plan.finish_first(&groups[g], before(g), points, worker, to_digits);
         });
         let observed = Observed {
-            largest: groups.iter().flat_map(|g| &g.errors).copied().fold(0.0, f64::max),
-            energy: groups.iter().flat_map(|g| &g.energy).sum(),
-            foreign: groups.iter().fold(0, |all, g| all | g.foreign),
+            largest: groups.iter().flat_map(|g| &g.seen.errors).copied().fold(0.0, f64::max),
+            energy: groups.iter().flat_map(|g| &g.seen.energy).sum(),
+            foreign: groups.iter().fold(0, |all, g| all | g.seen.foreign),
         };
-        observed.round_off(plan.layout.len())
+        let round_off = observed.round_off(plan.layout.len());
+        if let Some(SumTables { rows, .. }) = &plan.factors {
+            let released = groups.iter().map(|group| group.seen.sums.total(rows));
+            let absorbed = self.team.workers().iter().map(|worker| worker.sums.total(rows));
+            self.sums = released.chain(absorbed).fold(Sums::default(), Sums::plus);
+        }
+        round_off
     }
 
     /// Packs the digits of the square, which are in the points, into x. The last call of
@@ -242,7 +254,12 @@ fn pack(plan: &Plan, points: &[C64], mut part: Part<'_>) {
 
 impl Transform for RowColumn {
     fn load(&mut self, x: &[u64]) {
+        self.team.workers().iter_mut().for_each(|worker| worker.sums.clear());
         self.plan.load(&mut self.points, x, &mut self.team);
+        if let Some(SumTables { rows, .. }) = &self.plan.factors {
+            let absorbed = self.team.workers().iter().map(|worker| worker.sums.total(rows));
+            self.sums = absorbed.fold(Sums::default(), Sums::plus);
+        }
     }
 
     fn square(&mut self, subtract: Option<Subtrahend>) -> f64 {
@@ -255,6 +272,27 @@ impl Transform for RowColumn {
         let error = self.column_pass(subtract, true);
         self.store(x);
         error
+    }
+
+    fn sum_by(&mut self, root: &Root) {
+        let Plan { rows, columns, .. } = self.plan;
+        let words = WordFactor::of_words(root, 2 * columns);
+        let factors = RowFactors::new(root, (0..rows).map(|r| r * 2 * columns));
+        self.plan.factors = Some(SumTables { words, rows: factors });
+        self.groups.iter_mut().for_each(|group| group.seen.sums = SumsOfRows::new(rows));
+        self.team.workers().iter_mut().for_each(|worker| worker.sums = SumsOfRows::new(rows));
+    }
+
+    fn sums(&self) -> Sums {
+        self.sums
+    }
+
+    fn digits(&self, first: usize, digits: &mut [i32; RUN]) {
+        let (row, word) = (first / (2 * self.plan.columns), first % (2 * self.plan.columns));
+        let at = word / RUN * self.plan.stride + row * WIDTH;
+        for (z, pair) in self.points[at..].iter().zip(digits.chunks_exact_mut(2)) {
+            (pair[0], pair[1]) = (integer(z.re), integer(z.im));
+        }
     }
 }
 
@@ -287,6 +325,7 @@ impl Plan {
             word_weights: (0..2 * columns).map(|i| Weight::new(&layout, i, 1.0)).collect(),
             starts: Start::of_rows(&layout, 2 * columns, rows),
             runs: Run::of_row(&layout, 2 * columns),
+            factors: None,
         }
     }
 
@@ -299,15 +338,17 @@ impl Plan {
 
     fn injection(&self, s: Subtrahend) -> Injection {
         let (row, i) = (s.word / (2 * self.columns), s.word % (2 * self.columns));
-        // Chains start at even words. So what is subtracted from an odd word is taken from the word
-        // before it, in units of that word's end.
-        let below = if i % 2 == 0 { 0 } else { self.layout.bits(s.word - 1) };
-        Injection { column: i / 2, row, value: (1u64 << (s.bit + 1 + below)) as f64 }
+        Injection { column: i / 2, row, value: s.value() as f64 }
     }
 
-    /// Returns the weights of the two words of one point: the point in row 0 of the given column.
-    fn words(&self, column: usize) -> [Weight; 2] {
-        [self.word_weights[2 * column], self.word_weights[2 * column + 1]]
+    /// Returns the two words of one point: the point in row 0 of the given column.
+    fn words(&self, column: usize) -> PointWords {
+        let words = 2 * column..2 * column + 2;
+        let factors = self.factors.as_ref().map(|tables| &tables.words[words.clone()]);
+        PointWords {
+            weights: [self.word_weights[words.start], self.word_weights[words.start + 1]],
+            factors: factors.map_or([WordFactor::ZERO; 2], |two| [two[0], two[1]]),
+        }
     }
 
     /// Weights the digits of the residue x, computes the FFTs of the columns, multiplies them by the
@@ -334,14 +375,12 @@ impl Plan {
             let column = &mut worker.block[w * (self.rows + GAP)..][..self.rows];
             let words = self.words(block * WIDTH + w);
             let last = w + 1 == WIDTH;
-            lanes::absorb::<true>(
-                column,
-                &self.row_weights,
-                words,
-                self.bases,
-                &mut worker.carry,
-                last,
-            );
+            let absorb = match &self.factors {
+                None => lanes::absorb::<true, false>,
+                Some(_) => lanes::absorb::<true, true>,
+            };
+            let (carry, sums) = (&mut worker.carry, &mut worker.sums);
+            absorb(column, &self.row_weights, &words, self.bases, carry, last, sums);
             self.column_forward.process_with_scratch(column, &mut worker.scratch);
         }
         twist(&worker.block, self.base(block), &self.twiddle_step, points);
@@ -360,9 +399,7 @@ impl Plan {
         to_digits: bool,
     ) {
         group.carry.fill(0.0);
-        group.errors.fill(0.0);
-        group.energy.fill(0.0);
-        group.foreign = 0;
+        group.seen.clear();
         let first = group.blocks.start;
         for (block, points) in group.blocks.clone().zip(points.chunks_mut(self.stride)) {
             untwist(points, self.base(block), &self.twiddle_step, &mut worker.block);
@@ -371,23 +408,29 @@ impl Plan {
                 let index = block * WIDTH + w;
                 let column = &mut worker.block[w * (self.rows + GAP)..][..self.rows];
                 self.column_inverse.process_with_scratch(column, &mut worker.scratch);
-                if let Some(at) = inject.filter(|at| at.column == index) {
-                    group.carry[at.row] -= at.value;
-                }
-                let release =
-                    if as_digits { lanes::release::<false> } else { lanes::release::<true> };
-                group.foreign |= release(
+                let release = match (as_digits, &self.factors) {
+                    (true, None) => lanes::release::<false, false>,
+                    (true, Some(_)) => lanes::release::<false, true>,
+                    (false, None) => lanes::release::<true, false>,
+                    (false, Some(_)) => lanes::release::<true, true>,
+                };
+                let here = inject.filter(|at| at.column == index);
+                release(
                     column,
                     &self.row_weights,
-                    self.words(index),
+                    &self.words(index),
                     self.bases,
+                    here.map(|at| (at.row, at.value)),
                     &mut group.carry,
-                    &mut group.errors,
-                    &mut group.energy,
+                    &mut group.seen,
                 );
                 if !as_digits {
                     self.column_forward.process_with_scratch(column, &mut worker.scratch);
                 }
+            }
+            if block == first {
+                // The digits change when the carries into the group are added.
+                group.seen.sums.clear_digits();
             }
             if as_digits {
                 scatter(&worker.block, self.rows, points);
@@ -416,13 +459,18 @@ impl Plan {
             return self.weigh_block(block, points, worker);
         }
         for w in 0..WIDTH {
-            lanes::absorb::<false>(
+            let absorb = match &self.factors {
+                None => lanes::absorb::<false, false>,
+                Some(_) => lanes::absorb::<false, true>,
+            };
+            absorb(
                 &mut worker.block[w * (self.rows + GAP)..][..self.rows],
                 &self.row_weights,
-                self.words(block * WIDTH + w),
+                &self.words(block * WIDTH + w),
                 self.bases,
                 &mut worker.carry,
                 w + 1 == WIDTH,
+                &mut worker.sums,
             );
         }
         scatter(&worker.block, self.rows, points);

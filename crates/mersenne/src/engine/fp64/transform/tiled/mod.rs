@@ -44,9 +44,11 @@ use self::worker::Worker;
 use super::Transform;
 use super::buffer::{Buffer, words, words_mut};
 use super::team::Team;
+use crate::engine::fp64::carry::sums::{Sums, Totals};
 use crate::engine::fp64::carry::tiles::Seen;
 use crate::engine::fp64::carry::{Observed, Subtrahend};
 use crate::engine::fp64::digits::{self, PARTS, Part, RUN, integer};
+use crate::engine::squares::Root;
 use crate::layout::WordLayout;
 
 /// The least number of blocks of a group.
@@ -58,6 +60,7 @@ pub(crate) struct Tiled {
     points: Buffer,
     groups: Vec<Group>,
     team: Team<Worker>,
+    sums: Sums,
 }
 
 /// A run of adjacent blocks of columns. One thread processes them in order, and carries run through
@@ -111,7 +114,7 @@ impl Tiled {
             .collect();
         let team = Team::new(threads, || Worker::new(&shape))?;
         let points = Buffer::new(blocks * shape.stride() / 2);
-        Ok(Self { plan, points, groups, team })
+        Ok(Self { plan, points, groups, team, sums: Sums::default() })
     }
 
     /// Executes the row pass: transforms every pair of rows, squares the rows, and transforms them
@@ -145,19 +148,25 @@ impl Tiled {
                     let (tile, carry) = (worker.tile(), &mut group.carry);
                     // SAFETY: the tile is the worker's.
                     simd::run(unsafe { Block::new(plan, block, points, tile, carry, work) });
+                    if block == group.blocks.start {
+                        // The digits change when the carries into the group are added.
+                        group.seen.sums.clear_digits();
+                    }
                 }
             },
         );
         if let Some(last) = self.groups.last_mut() {
             plan.to_next_row(&mut last.carry);
         }
+        self.team.workers().iter_mut().for_each(|worker| worker.sums = Totals::default());
         let groups = &self.groups;
         let firsts = points.chunks_mut(per_group * stride).enumerate();
         self.team.share(firsts, |worker, (g, points)| {
             let before = &groups[(g + groups.len() - 1) % groups.len()].carry;
             worker.carry.copy_from_slice(before);
-            let (tile, carry) = (worker.tile(), &mut worker.carry);
-            let work = Work::Absorb { to_digits };
+            let tile = worker.tile();
+            let work = Work::Absorb { to_digits, sums: &mut worker.sums };
+            let carry = &mut worker.carry;
             // SAFETY: the tile is the worker's.
             let block =
                 unsafe { Block::new(plan, groups[g].blocks.start, points, tile, carry, work) };
@@ -168,7 +177,17 @@ impl Tiled {
             energy: groups.iter().flat_map(|g| g.seen.energy).sum(),
             foreign: groups.iter().fold(0, |all, g| all | g.seen.foreign()),
         };
-        observed.round_off(plan.layout.len())
+        let round_off = observed.round_off(plan.layout.len());
+        let released = groups.iter().map(|group| group.seen.sums.sums());
+        let released = released.fold(Sums::default(), Sums::plus);
+        self.sums = released.plus(self.absorbed());
+        round_off
+    }
+
+    /// Returns the sums over the blocks to which carries were added last.
+    fn absorbed(&mut self) -> Sums {
+        let workers = self.team.workers().iter();
+        workers.map(|worker| worker.sums.sums()).fold(Sums::default(), Sums::plus)
     }
 
     /// Packs the digits of the square, which are in the points, into x. The last call of
@@ -218,7 +237,9 @@ fn unpack(plan: &Plan, block: usize, x: &[u64], points: &mut [f64]) {
 
 impl Transform for Tiled {
     fn load(&mut self, x: &[u64]) {
+        self.team.workers().iter_mut().for_each(|worker| worker.sums = Totals::default());
         self.plan.load(&mut self.points, x, &mut self.team);
+        self.sums = self.absorbed();
     }
 
     fn square(&mut self, subtract: Option<Subtrahend>) -> f64 {
@@ -232,16 +253,32 @@ impl Transform for Tiled {
         self.store(x);
         error
     }
+
+    fn sum_by(&mut self, root: &Root) {
+        self.plan.sum_by(root);
+    }
+
+    fn sums(&self) -> Sums {
+        self.sums
+    }
+
+    fn digits(&self, first: usize, digits: &mut [i32; RUN]) {
+        let shape = &self.plan.shape;
+        let (row, word) = (first / (2 * shape.column_count()), first % (2 * shape.column_count()));
+        let at = word / RUN * shape.stride() + shape.place(row);
+        let points = &words(&self.points)[at..][..ROW];
+        for w in 0..WIDTH {
+            digits[2 * w] = integer(points[w]);
+            digits[2 * w + 1] = integer(points[WIDTH + w]);
+        }
+    }
 }
 
 impl Plan {
     fn injection(&self, s: Subtrahend) -> Injection {
         let width = 2 * self.shape.column_count();
         let (row, i) = (s.word / width, s.word % width);
-        // The number is subtracted from the carry into an even word. So what is subtracted from an
-        // odd word is taken from the word before it, in units of that word's end.
-        let below = if i % 2 == 0 { 0 } else { self.layout.bits(s.word - 1) };
-        Injection { column: i / 2, row, value: (1u64 << (s.bit + 1 + below)) as f64 }
+        Injection { column: i / 2, row, value: s.value() as f64 }
     }
 
     /// Turns the carries out of the last words of the rows into carries into the first words. The
@@ -258,8 +295,9 @@ impl Plan {
         team.share(blocks, |worker, (block, points)| {
             unpack(self, block, x, points);
             worker.carry.fill(0.0);
-            let (tile, carry) = (worker.tile(), &mut worker.carry);
-            let work = Work::Absorb { to_digits: false };
+            let tile = worker.tile();
+            let work = Work::Absorb { to_digits: false, sums: &mut worker.sums };
+            let carry = &mut worker.carry;
             // SAFETY: the tile is the worker's.
             simd::run(unsafe { Block::new(self, block, points, tile, carry, work) });
         });
