@@ -141,12 +141,18 @@ impl SquareCheck {
     /// Verifies the residue x of a register, if its sum is known.
     pub(super) fn verify_register(&mut self, register: usize, x: &[u64]) -> Result<(), EngineError> {
         match self.known.get(register) {
-            Some(sum) if sum != self.sum(x) => {
+            Some(sum) if self.exceeds(x) || sum != self.sum(x) => {
                 self.known.set(register, None);
                 Err(self.wrong())
             }
             _ => Ok(()),
         }
+    }
+
+    /// Returns whether x has bits from bit p on. No digit contains them.
+    fn exceeds(&self, x: &[u64]) -> bool {
+        let last = self.layout.exponent() - 1;
+        x.last().is_some_and(|top| top >> 1 >> (last % 64) != 0)
     }
 
     /// Verifies the residue of a register that the transform has loaded. Returns the sum over the

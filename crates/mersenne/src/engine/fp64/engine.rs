@@ -12,6 +12,7 @@ use warpint_natural::limbs;
 use super::carry::Subtrahend;
 use super::transform::Transform;
 use super::check::SquareCheck;
+use super::flip::{Flip, Place, flip_u64};
 use super::variants::Variant;
 use super::{Fp64, ROUND_OFF_LIMIT, threshold};
 use crate::engine::squares::Element;
@@ -28,6 +29,10 @@ pub(super) struct Fp64Engine {
     statistics: Statistics,
     /// The check of squarings, if squarings are checked.
     check: Option<SquareCheck>,
+    /// A bit that will flip.
+    flip: Option<Flip>,
+    /// The number of squarings, as far as a flip needs it.
+    squarings: u64,
 }
 
 /// Round-off statistics of all measured products.
@@ -135,7 +140,25 @@ impl Fp64Engine {
             transform,
             statistics: Statistics::default(),
             check: None,
+            flip: None,
+            squarings: 0,
         }
+    }
+
+    /// Makes a bit flip.
+    pub(super) fn with_flip(mut self, flip: Flip) -> Self {
+        self.flip = Some(flip);
+        self
+    }
+
+    /// Passes the flip on to the transform if it is due.
+    fn count_squaring(&mut self) {
+        let due = |flip: &Flip| flip.place != Place::Register && flip.squaring == self.squarings;
+        if let Some(flip) = self.flip.filter(due) {
+            self.transform.flip_next(flip);
+            self.flip = None;
+        }
+        self.squarings += 1;
     }
 
     /// Checks every squaring from now on. Packed residues are summed by at most `threads` threads.
@@ -201,6 +224,9 @@ impl Fp64Engine {
             }
             // A multiplier is applied to the packed residue, where nothing can overflow.
             let packs = left == 0 || matches!(step, Step::SquareTimes(_));
+            if self.flip.is_some() {
+                self.count_squaring();
+            }
             let error = if packs {
                 self.transform.square_into(subtract, x)
             } else {
@@ -259,6 +285,10 @@ impl Engine for Fp64Engine {
         let mut x = std::mem::take(&mut self.registers[reg]);
         x.resize(limbs::limbs_for_bits(self.layout.exponent()), 0);
         let result = self.square_residue(reg, &mut x, n, step, shift);
+        if let Some(flip) = self.flip.filter(|flip| flip.squaring < self.squarings) {
+            flip_u64(&mut x, flip.bit);
+            self.flip = None;
+        }
         self.registers[reg] = x;
         if result.is_err() {
             self.changed(reg);

@@ -17,6 +17,7 @@
 //! | `check` | the check of every squaring by these sums |
 //! | `weights`, `lengths`, `margin` | the weights a_j; the lengths N; the longest words |
 //! | [`measured`] | the measured accuracy of the kernels on a GPU |
+//! | [`flip`] | bits that flip during squarings, for tests of the checks |
 //! | [`floor`] | the time of a plain FFT and its inverse |
 //!
 //! The FFTs of most lengths are the engine's own (`transform/tiled`), from 32,768 words on with AVX2
@@ -27,6 +28,7 @@ mod carry;
 mod check;
 mod digits;
 pub(super) mod engine;
+pub mod flip;
 pub mod floor;
 mod lengths;
 pub(super) mod margin;
@@ -107,6 +109,35 @@ impl Fp64 {
         }
         Ok(WordLayout::new(p, length))
     }
+
+    /// Does the same as [`EngineFamily::build`], but a bit flips in the engine's memory. This is for
+    /// tests of the checks.
+    ///
+    /// # Errors
+    /// The errors of [`EngineFamily::build`].
+    pub fn build_with_flip(
+        &self,
+        p: u32,
+        length: usize,
+        options: BuildOptions,
+        flip: flip::Flip,
+    ) -> Result<Box<dyn Engine>, EngineError> {
+        Ok(Box::new(self.engine(p, length, options)?.with_flip(flip)))
+    }
+
+    fn engine(
+        &self,
+        p: u32,
+        length: usize,
+        options: BuildOptions,
+    ) -> Result<engine::Fp64Engine, EngineError> {
+        if options.check_squarings && !self.checks_squarings(p, length, options.variant) {
+            let reason = "squarings cannot be checked at this length".into();
+            let engine = self.name();
+            return Err(EngineError::Unusable { engine, exponent: p, length, reason });
+        }
+        engine::Fp64Engine::new(self.layout(p, length)?, options)
+    }
 }
 
 impl EngineFamily for Fp64 {
@@ -131,18 +162,18 @@ impl EngineFamily for Fp64 {
         squares::carries_fit(p, length)
     }
 
+    fn checks_by_default(&self) -> bool {
+        // It costs more than a tenth of the time: see `docs/checks/squarings.md`.
+        false
+    }
+
     fn build(
         &self,
         p: u32,
         length: usize,
         options: BuildOptions,
     ) -> Result<Box<dyn Engine>, EngineError> {
-        if options.check_squarings && !self.checks_squarings(p, length, options.variant) {
-            let reason = "squarings cannot be checked at this length".into();
-            let engine = self.name();
-            return Err(EngineError::Unusable { engine, exponent: p, length, reason });
-        }
-        Ok(Box::new(engine::Fp64Engine::new(self.layout(p, length)?, options)?))
+        Ok(Box::new(self.engine(p, length, options)?))
     }
 
     fn profiled(&self) -> Option<&dyn Profiled> {

@@ -5,6 +5,7 @@ use rustfft::num_complex::Complex;
 
 use super::sums::{AllFactors, Sums};
 use super::{Observed, ROUNDER, Subtrahend};
+use crate::engine::fp64::flip::choose;
 use crate::engine::fp64::transform::buffer::words;
 use crate::engine::squares::Element;
 use crate::layout::WordLayout;
@@ -27,6 +28,7 @@ pub(crate) fn release(
     let mut rounded = [0i64; BLOCK];
     let mut seen = Seen { errors: [0.0; BLOCK], energy: [0.0; BLOCK], foreign: 0 };
     let (mut carry, mut sums) = (0i64, Sums::default());
+    let flip = tables.flip.map(|bit| choose(bit, layout.len().div_ceil(BLOCK)));
     let blocks = words(points).chunks(BLOCK).zip(tables.inverse.chunks(BLOCK));
     let outs = tables.bits.chunks(BLOCK).zip(digits.chunks_mut(BLOCK));
     for (block, ((words, inverse), (bits, digits))) in blocks.zip(outs).enumerate() {
@@ -42,6 +44,10 @@ pub(crate) fn release(
                 carry = chain::<true>(rounded, bits, digits, carry);
                 sums = sums.plus(sum(factors, block * BLOCK, digits, rounded));
             }
+        }
+        if let Some((_, bit)) = flip.filter(|&(at, _)| at == block) {
+            // A carry of a product that can be rounded is below 2^52.
+            carry ^= 1 << (bit % 52);
         }
     }
     layout.wrap_carry_with(digits, carry, |j, carry, change| {
@@ -68,6 +74,8 @@ pub(crate) struct Tables<'a> {
     pub(crate) bits: &'a [u8],
     /// The factors of the sums; `None` if no sums are made.
     pub(crate) factors: Option<&'a AllFactors>,
+    /// A bit that flips in a carry out of a block of words.
+    pub(crate) flip: Option<u64>,
 }
 
 /// Returns the sums over the digits and the carries of a block whose first word is `first`.

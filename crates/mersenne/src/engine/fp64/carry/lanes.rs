@@ -11,6 +11,7 @@ use rustfft::num_complex::Complex;
 
 use super::ROUNDER;
 use super::sums::{SumsOfRows, WordFactor, plus_products};
+use crate::engine::fp64::flip::{choose, flip_f64};
 use crate::engine::fp64::weights::{Bases, Weight};
 use crate::layout::WordLayout;
 
@@ -36,6 +37,17 @@ impl RowWeights {
             numerator: rows.iter().map(|w| w.numerator).collect(),
             forward: rows.iter().map(|w| w.forward).collect(),
             inverse: rows.iter().map(|w| w.inverse).collect(),
+        }
+    }
+}
+
+impl RowWeights {
+    /// Flips a bit of a weight.
+    pub(crate) fn flip(&mut self, bit: u64) {
+        match choose(bit, 3) {
+            (0, bit) => flip_f64(&mut self.numerator, bit),
+            (1, bit) => flip_f64(&mut self.forward, bit),
+            (_, bit) => flip_f64(&mut self.inverse, bit),
         }
     }
 }

@@ -14,6 +14,7 @@
 use warpint_arith::m31;
 use warpint_arith::simd::{F64s, U64s};
 
+use crate::engine::fp64::flip::{choose, flip_f64, flip_u64};
 use crate::engine::squares::{Element, Root};
 
 /// A multiple of 2^31 − 1 near 2^63, so that sums of terms stay positive.
@@ -86,6 +87,22 @@ impl RowFactors {
 pub(crate) struct SumTables {
     pub(crate) words: Vec<WordFactor>,
     pub(crate) rows: RowFactors,
+}
+
+impl SumTables {
+    /// Flips a bit of a factor.
+    pub(crate) fn flip(&mut self, bit: u64) {
+        match choose(bit, 3) {
+            (0, bit) => {
+                let (at, bit) = choose(bit, self.words.len());
+                let [whole, half] = &mut self.words[at].0;
+                let (which, bit) = choose(bit, 2);
+                flip_u64(if which == 0 { whole } else { half }, bit);
+            }
+            (1, bit) => flip_f64(&mut self.rows.re, bit),
+            (_, bit) => flip_f64(&mut self.rows.im, bit),
+        }
+    }
 }
 
 /// The sums over the digits and over the carries.
@@ -249,6 +266,14 @@ impl AllFactors {
             re: factors.iter().map(|a| a[0]).collect(),
             im: factors.iter().map(|a| a[1]).collect(),
         }
+    }
+
+    /// Flips a bit of a factor.
+    pub(crate) fn flip(&mut self, bit: u64) {
+        let (at, bit) = choose(bit, self.re.len());
+        let (which, bit) = choose(bit, 2);
+        let part = if which == 0 { &mut self.re } else { &mut self.im };
+        part[at] ^= 1 << (bit % 32);
     }
 
     /// Returns the factor of word j.

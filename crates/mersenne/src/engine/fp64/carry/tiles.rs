@@ -13,6 +13,7 @@ use warpint_arith::simd::F64s;
 use super::ROUNDER;
 use super::lanes::RowWeights;
 use super::sums::{RowFactors, RowSums, Totals, WordFactor};
+use crate::engine::fp64::flip::flip_f64;
 use crate::engine::fp64::weights::{Bases, Weight};
 
 /// The number of rows and of columns that are transposed together.
@@ -30,6 +31,11 @@ pub(crate) struct WordWeights([f64; 5]);
 impl WordWeights {
     pub(crate) fn new(w: Weight) -> Self {
         Self([w.numerator, w.forward, w.forward * 0.5, w.inverse, w.inverse * 2.0])
+    }
+
+    /// Flips a bit of a weight.
+    pub(crate) fn flip(&mut self, bit: u64) {
+        flip_f64(&mut self.0, bit);
     }
 }
 

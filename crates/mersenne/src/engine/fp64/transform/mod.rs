@@ -18,6 +18,7 @@ pub(crate) mod whole;
 use super::carry::Subtrahend;
 use super::carry::sums::Sums;
 use super::digits::RUN;
+use super::flip::Flip;
 use crate::engine::squares::Root;
 
 /// A weighted transform, with memory for one residue: the loaded residue, which is ready to be
@@ -50,4 +51,7 @@ pub(crate) trait Transform: Send + Sync {
     /// The last call must have been [`Transform::square_into`]. Digits after the last word of the
     /// residue are 0.
     fn digits(&self, first: usize, digits: &mut [i32; RUN]);
+
+    /// Makes a bit flip during the next squaring.
+    fn flip_next(&mut self, flip: Flip);
 }

@@ -14,6 +14,7 @@ use crate::engine::fp64::carry::chain::{self, Tables};
 use crate::engine::fp64::carry::sums::{AllFactors, Sums};
 use crate::engine::fp64::carry::Subtrahend;
 use crate::engine::fp64::digits::{self, Part, RUN, Run, Start};
+use crate::engine::fp64::flip::{Flip, Place, choose, flip_f64};
 use crate::engine::fp64::weights::Weight;
 use crate::engine::squares::Root;
 use crate::layout::WordLayout;
@@ -37,6 +38,7 @@ pub(crate) struct Whole {
     /// The factors of the sums, if sums are made.
     factors: Option<AllFactors>,
     sums: Sums,
+    flip: Option<Flip>,
 }
 
 impl Whole {
@@ -63,6 +65,7 @@ impl Whole {
             bits: (0..layout.len()).map(|j| layout.bits(j) as u8).collect(),
             factors: None,
             sums: Sums::default(),
+            flip: None,
         }
     }
 
@@ -72,17 +75,42 @@ impl Whole {
         self.forward.process_with_scratch(&mut self.points, &mut self.scratch);
     }
 
+    /// Flips a bit of a table.
+    fn flip_table(&mut self, bit: u64) {
+        match choose(bit, 4) {
+            (0, bit) => flip_f64(words_mut(&mut self.quarter), bit),
+            (1, bit) => flip_f64(&mut self.weights, bit),
+            (2, bit) => flip_f64(&mut self.inverse_weights, bit),
+            (_, bit) => self.factors.iter_mut().for_each(|factors| factors.flip(bit)),
+        }
+    }
+
     /// Computes the balanced digits of the square of the loaded residue, minus the subtrahend.
     /// Returns the round-off.
     fn square_to_digits(&mut self, subtract: Option<Subtrahend>) -> f64 {
+        let flip = self.flip.take();
+        let at = |place| flip.and_then(|flip| flip.at(place));
+        if let Some(bit) = at(Place::Tables) {
+            self.flip_table(bit);
+        }
+        if let Some(bit) = at(Place::Spectrum).filter(|bit| bit % 2 == 0) {
+            flip_f64(words_mut(&mut self.points), bit / 2);
+        }
         square_row_zero(&mut self.points, &self.quarter);
+        if let Some(bit) = at(Place::Spectrum).filter(|bit| bit % 2 == 1) {
+            flip_f64(words_mut(&mut self.points), bit / 2);
+        }
         self.inverse.process_with_scratch(&mut self.points, &mut self.scratch);
         let (inverse, bits, factors) =
             (&self.inverse_weights, &self.bits, self.factors.as_ref());
-        let tables = Tables { inverse, bits, factors };
+        let tables = Tables { inverse, bits, factors, flip: at(Place::Carries) };
         let (error, sums) =
             chain::release(&self.layout, &self.points, &tables, subtract, &mut self.digits);
         self.sums = sums;
+        if let Some(bit) = at(Place::Digits) {
+            let (word, bit) = choose(bit, self.digits.len());
+            self.digits[word] ^= 1 << (bit % 32);
+        }
         error
     }
 }
@@ -158,5 +186,9 @@ impl Transform for Whole {
         let count = from.len().min(RUN);
         digits[..count].copy_from_slice(&from[..count]);
         digits[count..].fill(0);
+    }
+
+    fn flip_next(&mut self, flip: Flip) {
+        self.flip = Some(flip);
     }
 }

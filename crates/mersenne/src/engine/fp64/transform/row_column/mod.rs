@@ -34,13 +34,14 @@ use rustfft::{Fft, FftPlanner};
 
 use super::Transform;
 use super::block::{GAP, WIDTH, gather, scatter, twist, untwist};
-use super::buffer::{Buffer, Shared};
+use super::buffer::{Buffer, Shared, words_mut};
 use super::roots::Roots;
 use super::team::Team;
 use crate::engine::fp64::carry::lanes::{self, PointWords, RowWeights, Seen};
 use crate::engine::fp64::carry::sums::{RowFactors, SumTables, Sums, SumsOfRows, WordFactor};
 use crate::engine::fp64::carry::{Observed, Subtrahend};
 use crate::engine::fp64::digits::{self, PARTS, Part, RUN, Run, Start, integer};
+use crate::engine::fp64::flip::{Flip, Place, choose, flip_f64};
 use crate::engine::fp64::weights::{Bases, Weight};
 use crate::engine::squares::Root;
 use crate::layout::WordLayout;
@@ -54,6 +55,7 @@ pub(crate) struct RowColumn {
     groups: Vec<Group>,
     team: Team<Worker>,
     sums: Sums,
+    flip: Option<Flip>,
 }
 
 /// The working memory of one thread.
@@ -171,7 +173,29 @@ impl RowColumn {
         let scratch = plan.scratch_len();
         let team = Team::new(threads, || Worker::new(rows, columns, scratch))?;
         let points = Buffer::new(blocks * plan.stride);
-        Ok(Self { points, plan, groups, team, sums: Sums::default() })
+        Ok(Self { points, plan, groups, team, sums: Sums::default(), flip: None })
+    }
+
+    /// Computes the square of the loaded residue, minus the subtrahend: its digits if `to_digits`, and
+    /// otherwise their spectrum. Returns the round-off.
+    fn product(&mut self, subtract: Option<Subtrahend>, to_digits: bool) -> f64 {
+        let flip = self.flip.take();
+        let at = |place| flip.and_then(|flip| flip.at(place));
+        if let Some(bit) = at(Place::Tables) {
+            self.plan.flip(bit);
+        }
+        if let Some(bit) = at(Place::Spectrum).filter(|bit| bit % 2 == 0) {
+            flip_f64(words_mut(&mut self.points), bit / 2);
+        }
+        self.row_pass();
+        if let Some(bit) = at(Place::Spectrum).filter(|bit| bit % 2 == 1) {
+            flip_f64(words_mut(&mut self.points), bit / 2);
+        }
+        let error = self.column_pass(subtract, to_digits, flip);
+        if let Some(bit) = at(Place::Digits).filter(|_| to_digits) {
+            flip_f64(words_mut(&mut self.points), bit);
+        }
+        error
     }
 
     /// Executes the row pass: transforms every pair of rows, squares the rows, and transforms them
@@ -188,8 +212,17 @@ impl RowColumn {
 
     /// Executes the column pass: transforms columns back, rounds the words of the product and
     /// propagates carries. Then, unless `to_digits`, weights the words and transforms them again.
-    /// Returns the round-off.
-    fn column_pass(&mut self, subtract: Option<Subtrahend>, to_digits: bool) -> f64 {
+    /// Returns the round-off. Flips a bit of a carry that a block leaves to the next, or of a word that
+    /// waits for carries, if `flip` is there.
+    fn column_pass(
+        &mut self,
+        subtract: Option<Subtrahend>,
+        to_digits: bool,
+        flip: Option<Flip>,
+    ) -> f64 {
+        let at = |place| flip.and_then(|flip| flip.at(place));
+        let blocks = self.groups.last().map_or(1, |group| group.blocks.end);
+        let in_carry = at(Place::Carries).map(|bit| choose(bit, blocks));
         let plan = &self.plan;
         let inject = subtract.map(|s| plan.injection(s));
         let per_group = self.groups.first().map_or(1, |g| g.blocks.len());
@@ -197,7 +230,7 @@ impl RowColumn {
         self.team.share(
             self.groups.iter_mut().zip(self.points.chunks_mut(chunk)),
             |worker, (group, points)| {
-                plan.release_group(group, points, worker, inject, to_digits);
+                plan.release_group(group, points, worker, (inject, in_carry), to_digits);
             },
         );
         // The carries out of the last group go into the row below.
@@ -205,6 +238,11 @@ impl RowColumn {
             last.carry.rotate_right(1);
         }
         self.team.workers().iter_mut().for_each(|worker| worker.sums.clear());
+        if let Some(bit) = at(Place::Digits).filter(|_| !to_digits) {
+            let (group, bit) = choose(bit, self.groups.len());
+            let block = &mut words_mut(&mut self.points)[2 * group * chunk..][..2 * plan.stride];
+            flip_f64(block, bit);
+        }
         let groups = &self.groups;
         let before = |g: usize| &groups[(g + groups.len() - 1) % groups.len()].carry;
         let firsts = self.points.chunks_mut(chunk).enumerate();
@@ -263,13 +301,11 @@ impl Transform for RowColumn {
     }
 
     fn square(&mut self, subtract: Option<Subtrahend>) -> f64 {
-        self.row_pass();
-        self.column_pass(subtract, false)
+        self.product(subtract, false)
     }
 
     fn square_into(&mut self, subtract: Option<Subtrahend>, x: &mut Vec<u64>) -> f64 {
-        self.row_pass();
-        let error = self.column_pass(subtract, true);
+        let error = self.product(subtract, true);
         self.store(x);
         error
     }
@@ -285,6 +321,10 @@ impl Transform for RowColumn {
 
     fn sums(&self) -> Sums {
         self.sums
+    }
+
+    fn flip_next(&mut self, flip: Flip) {
+        self.flip = Some(flip);
     }
 
     fn digits(&self, first: usize, digits: &mut [i32; RUN]) {
@@ -334,6 +374,26 @@ impl Plan {
         let ffts =
             [&self.column_forward, &self.column_inverse, &self.row_forward, &self.row_inverse];
         ffts.iter().map(|f| f.get_inplace_scratch_len()).max().unwrap_or(0)
+    }
+
+    /// Flips a bit of a table.
+    fn flip(&mut self, bit: u64) {
+        match choose(bit, 7) {
+            (0, bit) => flip_f64(words_mut(&mut self.twiddle_base), bit),
+            (1, bit) => flip_f64(words_mut(&mut self.twiddle_step), bit),
+            (2, bit) => flip_f64(words_mut(&mut self.row_root), bit),
+            (3, bit) => flip_f64(words_mut(&mut self.quarter), bit),
+            (4, bit) => self.row_weights.flip(bit),
+            (5, bit) => {
+                let (word, bit) = choose(bit, self.word_weights.len());
+                let Weight { numerator, forward, inverse } = self.word_weights[word];
+                let mut weight = [numerator, forward, inverse];
+                flip_f64(&mut weight, bit);
+                let [numerator, forward, inverse] = weight;
+                self.word_weights[word] = Weight { numerator, forward, inverse };
+            }
+            (_, bit) => self.factors.iter_mut().for_each(|tables| tables.flip(bit)),
+        }
     }
 
     fn injection(&self, s: Subtrahend) -> Injection {
@@ -395,7 +455,7 @@ impl Plan {
         group: &mut Group,
         points: &mut [C64],
         worker: &mut Worker,
-        inject: Option<Injection>,
+        (inject, flip): (Option<Injection>, Option<(usize, u64)>),
         to_digits: bool,
     ) {
         group.carry.fill(0.0);
@@ -427,6 +487,9 @@ impl Plan {
                 if !as_digits {
                     self.column_forward.process_with_scratch(column, &mut worker.scratch);
                 }
+            }
+            if let Some((_, bit)) = flip.filter(|&(of, _)| of == block) {
+                flip_f64(&mut group.carry, bit);
             }
             if block == first {
                 // The digits change when the carries into the group are added.

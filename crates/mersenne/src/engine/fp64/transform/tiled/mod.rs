@@ -49,6 +49,7 @@ use crate::engine::fp64::carry::tiles::Seen;
 use crate::engine::fp64::carry::{Observed, Subtrahend};
 use crate::engine::fp64::digits::{self, PARTS, Part, RUN, integer};
 use crate::engine::squares::Root;
+use crate::engine::fp64::flip::{Flip, Place, choose, flip_f64};
 use crate::layout::WordLayout;
 
 /// The least number of blocks of a group.
@@ -61,6 +62,7 @@ pub(crate) struct Tiled {
     groups: Vec<Group>,
     team: Team<Worker>,
     sums: Sums,
+    flip: Option<Flip>,
 }
 
 /// A run of adjacent blocks of columns. One thread processes them in order, and carries run through
@@ -114,7 +116,29 @@ impl Tiled {
             .collect();
         let team = Team::new(threads, || Worker::new(&shape))?;
         let points = Buffer::new(blocks * shape.stride() / 2);
-        Ok(Self { plan, points, groups, team, sums: Sums::default() })
+        Ok(Self { plan, points, groups, team, sums: Sums::default(), flip: None })
+    }
+
+    /// Computes the square of the loaded residue, minus the subtrahend: its digits if `to_digits`, and
+    /// otherwise their spectrum. Returns the round-off.
+    fn product(&mut self, subtract: Option<Subtrahend>, to_digits: bool) -> f64 {
+        let flip = self.flip.take();
+        let at = |place| flip.and_then(|flip| flip.at(place));
+        if let Some(bit) = at(Place::Tables) {
+            self.plan.flip(bit);
+        }
+        if let Some(bit) = at(Place::Spectrum).filter(|bit| bit % 2 == 0) {
+            flip_f64(words_mut(&mut self.points), bit / 2);
+        }
+        self.row_pass();
+        if let Some(bit) = at(Place::Spectrum).filter(|bit| bit % 2 == 1) {
+            flip_f64(words_mut(&mut self.points), bit / 2);
+        }
+        let error = self.column_pass(subtract, to_digits, flip);
+        if let Some(bit) = at(Place::Digits).filter(|_| to_digits) {
+            flip_f64(words_mut(&mut self.points), bit);
+        }
+        error
     }
 
     /// Executes the row pass: transforms every pair of rows, squares the rows, and transforms them
@@ -130,8 +154,17 @@ impl Tiled {
 
     /// Executes the column pass: transforms columns back, rounds the words of the product and
     /// propagates carries. Then, unless `to_digits`, weights the words and transforms them again.
-    /// Returns the round-off.
-    fn column_pass(&mut self, subtract: Option<Subtrahend>, to_digits: bool) -> f64 {
+    /// Returns the round-off. Flips a bit of a carry that a block leaves to the next, or of a word that
+    /// waits for carries, if `flip` is there.
+    fn column_pass(
+        &mut self,
+        subtract: Option<Subtrahend>,
+        to_digits: bool,
+        flip: Option<Flip>,
+    ) -> f64 {
+        let at = |place| flip.and_then(|flip| flip.at(place));
+        let blocks = self.groups.last().map_or(1, |group| group.blocks.end);
+        let in_carry = at(Place::Carries).map(|bit| choose(bit, blocks));
         let plan = &self.plan;
         let inject = subtract.map(|s| plan.injection(s));
         let stride = plan.shape.stride();
@@ -152,6 +185,9 @@ impl Tiled {
                         // The digits change when the carries into the group are added.
                         group.seen.sums.clear_digits();
                     }
+                    if let Some((_, bit)) = in_carry.filter(|&(of, _)| of == block) {
+                        flip_f64(&mut group.carry, bit);
+                    }
                 }
             },
         );
@@ -159,6 +195,10 @@ impl Tiled {
             plan.to_next_row(&mut last.carry);
         }
         self.team.workers().iter_mut().for_each(|worker| worker.sums = Totals::default());
+        if let Some(bit) = at(Place::Digits).filter(|_| !to_digits) {
+            let (group, bit) = choose(bit, self.groups.len());
+            flip_f64(&mut points[group * per_group * stride..][..stride], bit);
+        }
         let groups = &self.groups;
         let firsts = points.chunks_mut(per_group * stride).enumerate();
         self.team.share(firsts, |worker, (g, points)| {
@@ -243,13 +283,11 @@ impl Transform for Tiled {
     }
 
     fn square(&mut self, subtract: Option<Subtrahend>) -> f64 {
-        self.row_pass();
-        self.column_pass(subtract, false)
+        self.product(subtract, false)
     }
 
     fn square_into(&mut self, subtract: Option<Subtrahend>, x: &mut Vec<u64>) -> f64 {
-        self.row_pass();
-        let error = self.column_pass(subtract, true);
+        let error = self.product(subtract, true);
         self.store(x);
         error
     }
@@ -260,6 +298,10 @@ impl Transform for Tiled {
 
     fn sums(&self) -> Sums {
         self.sums
+    }
+
+    fn flip_next(&mut self, flip: Flip) {
+        self.flip = Some(flip);
     }
 
     fn digits(&self, first: usize, digits: &mut [i32; RUN]) {

@@ -6,6 +6,7 @@ use crate::engine::fp64::carry::lanes::RowWeights;
 use crate::engine::fp64::carry::sums::{RowFactors, SumTables, WordFactor};
 use crate::engine::fp64::carry::tiles::{TileFactors, WordWeights};
 use crate::engine::fp64::digits::{Run, Start};
+use crate::engine::fp64::flip::{choose, flip_f64};
 use crate::engine::fp64::transform::buffer::{Buffer, words_mut};
 use crate::engine::fp64::transform::roots::Roots;
 use crate::engine::fp64::weights::{Bases, Weight};
@@ -131,6 +132,25 @@ impl Plan {
             pairs,
             sums: None,
         })
+    }
+
+    /// Flips a bit of a table.
+    pub(super) fn flip(&mut self, bit: u64) {
+        match choose(bit, 9) {
+            (0, bit) => flip_f64(self.row_twiddles.as_flattened_mut(), bit),
+            (1, bit) => flip_f64(self.column_twiddles.as_flattened_mut(), bit),
+            (2, bit) => flip_f64(self.quarter.as_flattened_mut(), bit),
+            (3, bit) => flip_f64(words_mut(&mut self.coarse), bit),
+            (4, bit) => flip_f64(words_mut(&mut self.fine), bit),
+            (5, bit) => flip_f64(words_mut(&mut self.roots), bit),
+            (6, bit) => self.row_weights.flip(bit),
+            (7, bit) => {
+                let words = self.word_weights.as_flattened_mut();
+                let (word, bit) = choose(bit, words.len());
+                words[word].flip(bit);
+            }
+            (_, bit) => self.sums.iter_mut().for_each(|tables| tables.flip(bit)),
+        }
     }
 
     /// Computes the tables of sums.
