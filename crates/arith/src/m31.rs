@@ -145,7 +145,8 @@ impl Gauss {
     /// Returns the representatives of the real and the imaginary part between −2^30 and 2^30.
     #[must_use]
     pub fn balanced(self) -> [i32; 2] {
-        self.parts().map(|v| if v > Q / 2 { (i64::from(v) - i64::from(Q)) as i32 } else { v as i32 })
+        self.parts()
+            .map(|v| if v > Q / 2 { (i64::from(v) - i64::from(Q)) as i32 } else { v as i32 })
     }
 
     /// Returns 1/a. Returns 0 for a = 0.

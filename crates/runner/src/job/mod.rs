@@ -13,8 +13,8 @@ use warpint_gimps::{self as gimps, ResultsFile};
 use warpint_mersenne::checkpoint::CheckpointStore;
 use warpint_mersenne::proof::{Points, ProofError};
 use warpint_mersenne::{
-    Exponent, Finished, Outcome, Plan, PlanRequest, ResidueSink, RunOptions,
-    StopToken, TestSpec, TunedTimes, trial_factor,
+    Exponent, Finished, Outcome, Plan, PlanRequest, ResidueSink, RunOptions, StopToken, TestSpec,
+    TunedTimes, trial_factor,
 };
 
 use crate::RunError;

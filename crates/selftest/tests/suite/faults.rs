@@ -4,8 +4,8 @@ use warpint_device::Device;
 use warpint_mersenne::engine::{fp64::Fp64, goldilocks::Goldilocks, places, word::Word};
 use warpint_mersenne::{DeviceId, EngineFamily, Exponent, LlStart, TestKind};
 use warpint_selftest::faults::{
-    Campaign, Fate, Flip, Sizes, Tally, Target, flip_squarings,
-    flip_squarings_on_cpu, run, run_on_cpu, run_on_device,
+    Campaign, Fate, Flip, Sizes, Tally, Target, flip_squarings, flip_squarings_on_cpu, run,
+    run_on_cpu, run_on_device,
 };
 use warpint_selftest::{SEED, Summary};
 

@@ -86,11 +86,7 @@ struct Excess {
 
 impl SquareCheck {
     /// Draws a root, by which the transform makes sums from now on.
-    pub(super) fn new(
-        layout: WordLayout,
-        threads: usize,
-        transform: &mut dyn Transform,
-    ) -> Self {
+    pub(super) fn new(layout: WordLayout, threads: usize, transform: &mut dyn Transform) -> Self {
         let mut check = Self {
             layout,
             root: Root::draw(layout),
@@ -139,7 +135,11 @@ impl SquareCheck {
     }
 
     /// Verifies the residue x of a register, if its sum is known.
-    pub(super) fn verify_register(&mut self, register: usize, x: &[u64]) -> Result<(), EngineError> {
+    pub(super) fn verify_register(
+        &mut self,
+        register: usize,
+        x: &[u64],
+    ) -> Result<(), EngineError> {
         match self.known.get(register) {
             Some(sum) if self.exceeds(x) || sum != self.sum(x) => {
                 self.known.set(register, None);

@@ -10,9 +10,9 @@ use std::borrow::Cow;
 use warpint_natural::limbs;
 
 use super::carry::Subtrahend;
-use super::transform::Transform;
 use super::check::SquareCheck;
 use super::flip::{Flip, Place, flip_u64};
+use super::transform::Transform;
 use super::variants::Variant;
 use super::{Fp64, ROUND_OFF_LIMIT, threshold};
 use crate::engine::squares::Element;
@@ -217,8 +217,8 @@ impl Fp64Engine {
         let (mut loaded, mut sum) = (false, Element::ZERO);
         for left in (0..n).rev() {
             shift = shift.after_squarings(1, p);
-            let subtract = matches!(step, Step::SquareMinusTwo)
-                .then(|| Subtrahend::new(&self.layout, shift));
+            let subtract =
+                matches!(step, Step::SquareMinusTwo).then(|| Subtrahend::new(&self.layout, shift));
             if !loaded {
                 sum = self.load(reg, x)?;
             }

@@ -52,8 +52,7 @@ pub(crate) fn release(
     }
     layout.wrap_carry_with(digits, carry, |j, carry, change| {
         if let Some(factors) = tables.factors {
-            let [digits, carries] =
-                [change, carry].map(|v| factors.get(j).times(Element::of(v)));
+            let [digits, carries] = [change, carry].map(|v| factors.get(j).times(Element::of(v)));
             sums = sums.plus(Sums { digits, carries });
         }
     });

@@ -68,13 +68,9 @@ impl RowFactors {
 
     /// Computes the factors of rows with the first words `firsts`.
     pub(crate) fn new(root: &Root, firsts: impl Iterator<Item = usize>) -> Self {
-        let parts: Vec<[f64; 2]> = firsts
-            .map(|j| root.factor(j).parts().map(|v| f64::from_bits(v.into())))
-            .collect();
-        Self {
-            re: parts.iter().map(|v| v[0]).collect(),
-            im: parts.iter().map(|v| v[1]).collect(),
-        }
+        let parts: Vec<[f64; 2]> =
+            firsts.map(|j| root.factor(j).parts().map(|v| f64::from_bits(v.into()))).collect();
+        Self { re: parts.iter().map(|v| v[0]).collect(), im: parts.iter().map(|v| v[1]).collect() }
     }
 
     fn get(&self, row: usize) -> Element {
@@ -260,8 +256,7 @@ const PARTIAL: usize = 16;
 
 impl AllFactors {
     pub(crate) fn new(root: &Root, count: usize) -> Self {
-        let factors: Vec<[i32; 2]> =
-            root.factors(0).take(count).map(Element::balanced).collect();
+        let factors: Vec<[i32; 2]> = root.factors(0).take(count).map(Element::balanced).collect();
         Self {
             re: factors.iter().map(|a| a[0]).collect(),
             im: factors.iter().map(|a| a[1]).collect(),
@@ -297,9 +292,8 @@ impl AllFactors {
                 sums[1][k] = sums[1][k].wrapping_add(v * i64::from(im));
             }
         }
-        let [re, im] = sums.map(|part| {
-            part.into_iter().fold(0, |sum, v| m31::add(sum, m31::reduce_signed(v)))
-        });
+        let [re, im] = sums
+            .map(|part| part.into_iter().fold(0, |sum, v| m31::add(sum, m31::reduce_signed(v))));
         Element { re, im }
     }
 }

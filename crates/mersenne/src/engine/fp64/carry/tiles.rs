@@ -455,8 +455,7 @@ impl Tile<'_> {
                             let even = terms.factors(i, &self.words[2 * column], rows);
                             let odd = terms.factors(i, &self.words[2 * column + 1], rows);
                             let into = carries[g];
-                            let (d0, between) =
-                                terms.split(square.re[c].add(into.value), &even);
+                            let (d0, between) = terms.split(square.re[c].add(into.value), &even);
                             let v1 = square.im[c].add(between.value);
                             let (d1, out) = terms.split(v1, &odd);
                             let last = column == SIDE - 1;
@@ -577,7 +576,8 @@ mod tests {
                     let (last, sums) = (c + 1 == SIDE, &mut of_rows.sums);
                     absorb(column, &shifted, &words, bases, &mut expected, last, sums);
                 } else {
-                    let here = (c == subtracted.column).then_some((subtracted.row, subtracted.value));
+                    let here =
+                        (c == subtracted.column).then_some((subtracted.row, subtracted.value));
                     let release = if self.weigh {
                         lanes::release::<true, true>
                     } else {

@@ -104,7 +104,9 @@ fn cost_of_the_check() {
     let pairs =
         std::env::var("EXPONENTS").unwrap_or("216091:10752 6972593:393216 82589933:4718592".into());
     let threads = std::env::var("THREADS").map_or(2, |n| n.parse().unwrap());
-    println!("| exponent | words | µs, squaring | µs, checked | cost | cost, with strides of 0.5 s |");
+    println!(
+        "| exponent | words | µs, squaring | µs, checked | cost | cost, with strides of 0.5 s |"
+    );
     for pair in pairs.split(' ') {
         let (p, length) = pair.split_once(':').unwrap();
         let (p, length): (u32, usize) = (p.parse().unwrap(), length.parse().unwrap());

@@ -10,9 +10,9 @@ use super::Transform;
 use super::buffer::{Buffer, words_mut};
 use super::pairing::square_row_zero;
 use super::roots::Roots;
+use crate::engine::fp64::carry::Subtrahend;
 use crate::engine::fp64::carry::chain::{self, Tables};
 use crate::engine::fp64::carry::sums::{AllFactors, Sums};
-use crate::engine::fp64::carry::Subtrahend;
 use crate::engine::fp64::digits::{self, Part, RUN, Run, Start};
 use crate::engine::fp64::flip::{Flip, Place, choose, flip_f64};
 use crate::engine::fp64::weights::Weight;
@@ -101,8 +101,7 @@ impl Whole {
             flip_f64(words_mut(&mut self.points), bit / 2);
         }
         self.inverse.process_with_scratch(&mut self.points, &mut self.scratch);
-        let (inverse, bits, factors) =
-            (&self.inverse_weights, &self.bits, self.factors.as_ref());
+        let (inverse, bits, factors) = (&self.inverse_weights, &self.bits, self.factors.as_ref());
         let tables = Tables { inverse, bits, factors, flip: at(Place::Carries) };
         let (error, sums) =
             chain::release(&self.layout, &self.points, &tables, subtract, &mut self.digits);

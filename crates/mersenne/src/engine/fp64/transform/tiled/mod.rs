@@ -48,8 +48,8 @@ use crate::engine::fp64::carry::sums::{Sums, Totals};
 use crate::engine::fp64::carry::tiles::Seen;
 use crate::engine::fp64::carry::{Observed, Subtrahend};
 use crate::engine::fp64::digits::{self, PARTS, Part, RUN, integer};
-use crate::engine::squares::Root;
 use crate::engine::fp64::flip::{Flip, Place, choose, flip_f64};
+use crate::engine::squares::Root;
 use crate::layout::WordLayout;
 
 /// The least number of blocks of a group.
