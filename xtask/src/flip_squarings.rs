@@ -1,15 +1,15 @@
-//! Flips bits in the memory of a device during squarings whose check is on.
+//! Flips bits in the memory of a device or of the CPU during squarings whose check is on.
 
 use std::time::Instant;
 
 use clap::Args;
-use warpint_device::Device;
-use warpint_selftest::faults::flip_squarings;
+use warpint_device::{CPU, Device};
+use warpint_selftest::faults::{flip_squarings, flip_squarings_on_cpu};
 
 /// The options of `flip-squarings`.
 #[derive(Debug, Args)]
 pub(crate) struct Options {
-    /// The device: sim, cuda, cuda:N
+    /// The device: cpu, sim, cuda, cuda:N
     #[arg(long, default_value = "sim")]
     device: String,
     /// The number of flips, each in a run of its own
@@ -20,9 +20,13 @@ pub(crate) struct Options {
 
 /// Makes the flips. Returns an error if a wrong residue passed.
 pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
-    let device = Device::open(&options.device)?;
     let begun = Instant::now();
-    let told = flip_squarings(&device, options.count).map_err(anyhow::Error::msg)?;
+    let told = if options.device == CPU {
+        flip_squarings_on_cpu(options.count)
+    } else {
+        flip_squarings(&Device::open(&options.device)?, options.count)
+    };
+    let told = told.map_err(anyhow::Error::msg)?;
     println!("{told}; {:.1} s", begun.elapsed().as_secs_f64());
     Ok(())
 }

@@ -8,8 +8,8 @@
 /// The modulus q = 2^31 − 1.
 pub const Q: u32 = (1 << 31) - 1;
 
-/// The order of the multiplicative group of GF(q²).
-const GROUP: u64 = Q as u64 * Q as u64 - 1;
+/// The order of the multiplicative group of GF(q²), 2^62 − 2^32.
+pub const GROUP: u64 = Q as u64 * Q as u64 - 1;
 
 /// A generator of the multiplicative group of GF(q²). Its power of exponent (q² − 1)/8 is
 /// 2^15·(1 + i), so products by roots of unity of order 8 are rotations and sums.
@@ -111,6 +111,49 @@ impl Gauss {
     pub const ZERO: Self = Self { re: 0, im: 0 };
     /// The element 1.
     pub const ONE: Self = Self { re: 1, im: 0 };
+    /// The element i.
+    pub const I: Self = Self { re: 0, im: 1 };
+
+    /// Returns the image of an integer.
+    #[inline(always)]
+    #[must_use]
+    pub const fn of(v: i64) -> Self {
+        Self { re: reduce_signed(v), im: 0 }
+    }
+
+    /// Returns re + im·i for any numbers `re` and `im`, which are reduced mod q.
+    #[inline(always)]
+    #[must_use]
+    pub const fn reduced(re: u64, im: u64) -> Self {
+        Self { re: reduce(re), im: reduce(im) }
+    }
+
+    /// Returns 2^e.
+    #[inline(always)]
+    #[must_use]
+    pub const fn power_of_2(e: u64) -> Self {
+        Self { re: 1 << (e % 31), im: 0 }
+    }
+
+    /// Returns the real and the imaginary part.
+    #[inline(always)]
+    #[must_use]
+    pub const fn parts(self) -> [u32; 2] {
+        [self.re, self.im]
+    }
+
+    /// Returns the representatives of the real and the imaginary part between −2^30 and 2^30.
+    #[must_use]
+    pub fn balanced(self) -> [i32; 2] {
+        self.parts()
+            .map(|v| if v > Q / 2 { (i64::from(v) - i64::from(Q)) as i32 } else { v as i32 })
+    }
+
+    /// Returns 1/a. Returns 0 for a = 0.
+    #[must_use]
+    pub const fn inverse(self) -> Self {
+        self.pow(GROUP - 1)
+    }
 
     /// Returns a + b.
     #[inline(always)]
@@ -213,6 +256,24 @@ mod tests {
             assert_eq!(i128::from(found.re), (w * y - x * z).rem_euclid(q));
             assert_eq!(i128::from(found.im), (w * z + x * y).rem_euclid(q));
         }
+    }
+
+    #[test]
+    fn elements_have_representatives_and_inverses() {
+        for re in CORNERS {
+            for im in CORNERS {
+                let a = Gauss { re, im };
+                let [x, y] = a.balanced();
+                assert!(x.abs() < 1 << 30 && y.abs() < 1 << 30);
+                assert_eq!(Gauss::of(x.into()).plus(Gauss::of(y.into()).times(Gauss::I)), a);
+                if a != Gauss::ZERO {
+                    assert_eq!(a.times(a.inverse()), Gauss::ONE);
+                }
+            }
+        }
+        assert_eq!(Gauss::power_of_2(31), Gauss::ONE);
+        assert_eq!(Gauss::power_of_2(40), Gauss::of(512));
+        assert_eq!(Gauss::reduced(u64::from(Q) + 3, u64::MAX), Gauss { re: 3, im: 3 });
     }
 
     #[test]

@@ -47,6 +47,6 @@ pub use warpint_device::{DeviceChoice, DeviceId};
 pub use warpint_progress::StopToken;
 
 pub use primality::{
-    CHECK_SQUARINGS, Certification, Clock, Finished, LlStart, Memory, ResidueSink, RunOptions,
-    SoundMemory, SystemClock, TestError, TestKind, TestSpec,
+    Certification, Clock, Finished, LlStart, Memory, ResidueSink, RunOptions, SoundMemory,
+    SystemClock, TestError, TestKind, TestSpec,
 };

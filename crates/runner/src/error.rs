@@ -47,7 +47,7 @@ pub enum RunError {
     },
     /// Every squaring is to be checked, but the engine cannot do so.
     #[error(
-        "the engine {engine} does not check squarings at {}: take fp64 on a GPU, or --check jacobi",
+        "the engine {engine} does not check squarings at {}: take fp64, or --check jacobi",
         count_words(*length)
     )]
     Unchecked {

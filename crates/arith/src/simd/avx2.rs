@@ -205,6 +205,11 @@ impl U64s for Avx2U64s {
     }
 
     #[inline(always)]
+    fn mul_low_signed(self, b: Self) -> Self {
+        Self(avx2!(_mm256_mul_epi32(self.0, b.0)))
+    }
+
+    #[inline(always)]
     fn and(self, b: Self) -> Self {
         Self(avx2!(_mm256_and_si256(self.0, b.0)))
     }

@@ -216,6 +216,11 @@ impl U64s for Avx512U64s {
     }
 
     #[inline(always)]
+    fn mul_low_signed(self, b: Self) -> Self {
+        Self(avx512!(_mm512_mul_epi32(self.0, b.0)))
+    }
+
+    #[inline(always)]
     fn and(self, b: Self) -> Self {
         Self(avx512!(_mm512_and_si512(self.0, b.0)))
     }

@@ -12,6 +12,9 @@ pub trait U64s: Copy + Send + Sync + 'static {
     fn sub(self, b: Self) -> Self;
     /// Returns (a mod 2^32)·(b mod 2^32), with a = `self`.
     fn mul_low(self, b: Self) -> Self;
+    /// Returns a·b for the signed integers of 32 bits in the low halves of the lanes, with
+    /// a = `self`.
+    fn mul_low_signed(self, b: Self) -> Self;
     /// Returns a AND b, with a = `self`.
     fn and(self, b: Self) -> Self;
     /// Returns a OR b, with a = `self`.

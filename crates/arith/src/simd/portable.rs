@@ -188,6 +188,11 @@ impl U64s for PortableU64s {
     }
 
     #[inline(always)]
+    fn mul_low_signed(self, b: Self) -> Self {
+        self.with(b, |a, b| (i64::from(a as i32) * i64::from(b as i32)) as u64)
+    }
+
+    #[inline(always)]
     fn and(self, b: Self) -> Self {
         self.with(b, |a, b| a & b)
     }

@@ -60,6 +60,9 @@ impl Kernel for OperationsOnIntegers {
             check("add", a.add(b), u64::wrapping_add);
             check("sub", a.sub(b), u64::wrapping_sub);
             check("mul_low", a.mul_low(b), |x, y| u64::from(x as u32) * u64::from(y as u32));
+            check("mul_low_signed", a.mul_low_signed(b), |x, y| {
+                (i64::from(x as i32) * i64::from(y as i32)) as u64
+            });
             check("and", a.and(b), |x, y| x & y);
             check("or", a.or(b), |x, y| x | y);
             check("xor", a.xor(b), |x, y| x ^ y);

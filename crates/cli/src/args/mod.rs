@@ -101,7 +101,8 @@ pub(crate) enum Command {
         verify_with: Option<EngineName>,
 
         /// What is checked: every (each squaring, by sums over its words; also Jacobi symbols) or
-        /// jacobi (Jacobi symbols only) [default: every if the engine can, which fp64 can on a GPU].
+        /// jacobi (Jacobi symbols only). fp64 can check every squaring [default: every with fp64 on a
+        /// GPU, otherwise jacobi].
         #[arg(long, value_enum, value_name = "WHAT", hide_possible_values = true)]
         check: Option<LlCheck>,
 

@@ -34,10 +34,7 @@ fn what_makes_no_sense_is_refused() {
             "ll 44497 --engine goldilocks --check every",
             "the engine goldilocks does not check squarings at",
         ),
-        (
-            "ll 44497 --engine fp64 --device cpu --check every",
-            "take fp64 on a GPU, or --check jacobi",
-        ),
+        ("ll 44497 --engine goldilocks --check every", "take fp64, or --check jacobi"),
         ("ll 7 --threads 0", "--threads: '0' is not a number of threads"),
         ("bench mersenne 15", "15 is not prime"),
         ("bench jacobi 15", "15 is not prime"),

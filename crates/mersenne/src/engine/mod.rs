@@ -309,6 +309,12 @@ pub trait EngineFamily: Sync {
         false
     }
 
+    /// Returns whether Lucas–Lehmer tests check each squaring by default, where the engine can do so.
+    /// The default is true if this costs at most a tenth of the time.
+    fn checks_by_default(&self) -> bool {
+        true
+    }
+
     /// Builds an engine for the exponent p at the transform length `length`. A negative margin is
     /// not an error here: the plan decides whether a margin is large enough.
     ///

@@ -111,7 +111,7 @@ impl WordLayout {
         });
         for (i, carry) in carries.into_iter().enumerate() {
             let next = ((i + 1) * PIECE).min(self.n);
-            self.carry_into(&mut digits, next, carry);
+            self.carry_into(&mut digits, next, carry, |_, _, _| ());
         }
         digits
     }

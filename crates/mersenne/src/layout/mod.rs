@@ -111,23 +111,46 @@ impl WordLayout {
     /// rounds, it is added to word 0. The value stays right, although the digit may leave its
     /// range.
     pub fn wrap_carry(&self, digits: &mut [i32], carry: i64) {
-        self.carry_into(digits, self.n, carry);
+        self.carry_into(digits, self.n, carry, |_, _, _| ());
+    }
+
+    /// Does the same as [`Self::wrap_carry`], and calls `each` with the number of each word that a
+    /// carry enters, that carry, and the change of the digit.
+    pub(crate) fn wrap_carry_with(
+        &self,
+        digits: &mut [i32],
+        carry: i64,
+        each: impl FnMut(usize, i64, i64),
+    ) {
+        self.carry_into(digits, self.n, carry, each);
     }
 
     /// Adds a carry to word `start`, or to word 0 if `start` is the number of words. Propagates the
     /// carry up to the last word, and then through all words, beginning with word 0, at most twice.
     /// If a carry is still left, it is added to word 0.
-    fn carry_into(&self, digits: &mut [i32], start: usize, mut carry: i64) {
+    /// `each` is as in [`Self::wrap_carry_with`].
+    fn carry_into(
+        &self,
+        digits: &mut [i32],
+        start: usize,
+        mut carry: i64,
+        mut each: impl FnMut(usize, i64, i64),
+    ) {
         for j in (start..self.n).chain(0..self.n).chain(0..self.n) {
             if carry == 0 {
                 return;
             }
             let bits = self.bits(j);
-            let v = i64::from(digits[j]) + carry;
-            carry = carry_out(v, bits);
-            digits[j] = (v - (carry << bits)) as i32;
+            let v = i64::from(digits[j]).wrapping_add(carry);
+            let next = carry_out(v, bits);
+            let digit = v.wrapping_sub(next << bits) as i32;
+            each(j, carry, i64::from(digit) - i64::from(digits[j]));
+            (digits[j], carry) = (digit, next);
         }
-        digits[0] += carry as i32;
+        if carry != 0 {
+            each(0, carry, carry);
+            digits[0] = digits[0].wrapping_add(carry as i32);
+        }
     }
 }
 

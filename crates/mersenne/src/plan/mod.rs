@@ -227,6 +227,13 @@ impl Plan {
         self.family.checks_squarings(self.exponent.get(), self.length, self.variant)
     }
 
+    /// Returns whether Lucas–Lehmer tests check each squaring if nothing else is requested
+    /// ([`EngineFamily::checks_by_default`]).
+    #[must_use]
+    pub fn checks_by_default(&self) -> bool {
+        self.family.checks_by_default() && self.checks_squarings()
+    }
+
     /// Builds the plan's engine as [`Plan::build`] does. If `check_squarings` is true, and the engine
     /// can do so, it checks each squaring.
     ///

@@ -131,7 +131,9 @@ impl<'a> Driver<'a> {
         good: &mut State,
     ) -> Result<Finished, TestError> {
         check_seal(good)?;
-        let checks = self.options.check_squarings && matches!(self.spec.kind, TestKind::Ll(_));
+        let asked = self.options.check_squarings;
+        let checks = matches!(self.spec.kind, TestKind::Ll(_))
+            && asked.unwrap_or_else(|| self.plan.checks_by_default());
         let mut built = self.plan.build_checked(sequence.registers(), checks)?;
         let engine = built.as_mut();
         let checked_before = self.checked;

@@ -103,9 +103,6 @@ pub trait ResidueSink: fmt::Debug + Send + Sync {
     fn keep(&self, iteration: u64, x: &Residue) -> io::Result<()>;
 }
 
-/// Whether Lucas–Lehmer tests check each squaring by default, if the engine can do so.
-pub const CHECK_SQUARINGS: bool = true;
-
 /// Options of a run. Later versions may add fields, so write `..RunOptions::default()` for the
 /// fields that are not named.
 #[derive(Debug, Clone)]
@@ -119,9 +116,9 @@ pub struct RunOptions {
     /// The receiver of residues during a PRP test; `None` if no proof will be built.
     pub residues: Option<Arc<dyn ResidueSink>>,
     /// Whether each squaring of a Lucas–Lehmer test is checked by sums over its words, if the engine
-    /// can do so ([`Plan::checks_squarings`]). [`CHECK_SQUARINGS`] by default. Other tests ignore
-    /// the field.
-    pub check_squarings: bool,
+    /// can do so ([`Plan::checks_squarings`]). `None`, the default, leaves it to the engine
+    /// ([`Plan::checks_by_default`]). Other tests ignore the field.
+    pub check_squarings: Option<bool>,
     /// The clock that the run reads. Tests replace it.
     pub clock: &'static dyn Clock,
     /// The memory in which the run keeps states. Tests replace it.
@@ -134,7 +131,7 @@ impl Default for RunOptions {
             checkpoint_interval: Duration::from_secs(60),
             verify_with: None,
             residues: None,
-            check_squarings: CHECK_SQUARINGS,
+            check_squarings: None,
             clock: &SystemClock,
             memory: &SoundMemory,
         }

@@ -1,9 +1,14 @@
-//! Tests, on the word engine, of the recovery from squarings that are wrong by their check.
+//! Tests of the recovery from squarings that are wrong by their check: on the word engine, and on
+//! `fp64` on the CPU with flipped bits.
 
 use std::ops::RangeInclusive;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use super::*;
+use crate::engine::fp64::Fp64;
+use crate::engine::fp64::flip::{Flip, Place};
 use crate::engine::word::Word;
 use crate::engine::{BuildOptions, Engine, EngineError, EngineFamily, Health, Margin, Step};
 use crate::{Check, Shift};
@@ -138,6 +143,7 @@ fn run_with(
             lengthened.push(to);
         }
     };
+    let check_squarings = Some(check_squarings);
     let options = RunOptions { check_squarings, ..RunOptions::default() };
     let spec = TestSpec::new(kind, exponent);
     let result = run(&spec, plan, None, &mut events, &StopToken::new(), &options);
@@ -187,4 +193,81 @@ fn three_wrong_squarings_in_a_row_end_the_test() {
 fn only_lucas_lehmer_tests_check_squarings() {
     let outcome = outcome(run_with(1, &[1], TestKind::Prp, true).0);
     assert_eq!((outcome.checked_squarings, outcome.errors), (0, ErrorCounts::default()));
+}
+
+/// A family of `fp64` on the CPU in whose engines bits flip: one flip for each engine that is built,
+/// as long as there are flips.
+struct Flipping(Mutex<Vec<Flip>>);
+
+impl EngineFamily for Flipping {
+    fn name(&self) -> &'static str {
+        "flipping"
+    }
+
+    fn exponent_range(&self) -> RangeInclusive<u32> {
+        Fp64.exponent_range()
+    }
+
+    fn lengths(&self, from: usize, to: usize) -> Vec<usize> {
+        Fp64.lengths(from, to)
+    }
+
+    fn margin(&self, p: u32, length: usize) -> Result<Margin, EngineError> {
+        Fp64.margin(p, length)
+    }
+
+    fn checks_squarings(&self, p: u32, length: usize, variant: usize) -> bool {
+        Fp64.checks_squarings(p, length, variant)
+    }
+
+    fn build(
+        &self,
+        p: u32,
+        length: usize,
+        options: BuildOptions,
+    ) -> Result<Box<dyn Engine>, EngineError> {
+        match self.0.lock().unwrap().pop() {
+            Some(flip) => Fp64.build_with_flip(p, length, options, flip),
+            None => Fp64.build(p, length, options),
+        }
+    }
+}
+
+/// Runs a test of M_4441 on the CPU with these flips. Returns the outcome, and the iterations and
+/// lengths from which it continued after wrong squarings.
+fn run_flipping(flips: Vec<Flip>) -> (Outcome, Vec<(u64, usize)>) {
+    let exponent = Exponent::new(4_441).unwrap();
+    let family: &'static Flipping = Box::leak(Box::new(Flipping(Mutex::new(flips))));
+    let plan = Plan::of_family(exponent, family, None, Some(1)).unwrap();
+    let mut continued = vec![];
+    let mut events = |event| {
+        if let Event::WrongSquaring { to, back_to, .. } = event {
+            continued.push((back_to, to));
+        }
+    };
+    let options = RunOptions {
+        check_squarings: Some(true),
+        checkpoint_interval: Duration::ZERO,
+        ..RunOptions::default()
+    };
+    let spec = TestSpec::new(LL, exponent);
+    let result = run(&spec, plan, None, &mut events, &StopToken::new(), &options);
+    (outcome(result), continued)
+}
+
+#[test]
+fn a_flipped_bit_on_the_cpu_leads_back_to_the_last_good_state() {
+    let (right, continued) = run_flipping(vec![]);
+    assert_eq!((right.checked_squarings, right.errors.squarings), (4_439, 0));
+    assert!(continued.is_empty());
+    for place in [Place::Digits, Place::Carries, Place::Register] {
+        // Bit 20 of the fraction of a number, and bit 2 of a digit, are large enough to matter.
+        let flip = Flip { place, squaring: 1_500, bit: 2 << 16 };
+        let (found, continued) = run_flipping(vec![flip]);
+        assert_eq!(found.residue, right.residue, "{place:?}");
+        assert_eq!(found.errors.squarings as usize, continued.len(), "{place:?}");
+        // States are saved after each stride, so the test need not begin anew.
+        assert!(continued.iter().all(|(from, length)| *from > 0 && *length == right.length));
+        assert!(place != Place::Register || continued.len() == 1);
+    }
 }

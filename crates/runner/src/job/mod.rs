@@ -13,8 +13,8 @@ use warpint_gimps::{self as gimps, ResultsFile};
 use warpint_mersenne::checkpoint::CheckpointStore;
 use warpint_mersenne::proof::{Points, ProofError};
 use warpint_mersenne::{
-    CHECK_SQUARINGS, Exponent, Finished, Outcome, Plan, PlanRequest, ResidueSink, RunOptions,
-    StopToken, TestSpec, TunedTimes, trial_factor,
+    Exponent, Finished, Outcome, Plan, PlanRequest, ResidueSink, RunOptions, StopToken, TestSpec,
+    TunedTimes, trial_factor,
 };
 
 use crate::RunError;
@@ -39,7 +39,7 @@ pub const TF_LIMIT: u64 = 2_000_000;
 /// Whether each squaring of a Lucas–Lehmer test is checked by sums over its words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum CheckSquarings {
-    /// If the engine can do so, and [`CHECK_SQUARINGS`] is true.
+    /// As the engine does by default ([`Plan::checks_by_default`]).
     #[default]
     Auto,
     /// Always: [`Job::run`] returns an error if the engine cannot do so.
@@ -320,9 +320,9 @@ impl Run<'_> {
             verify_with: plans.second,
             residues: proof.clone().map(|proof| proof as Arc<dyn ResidueSink>),
             check_squarings: match job.check_squarings {
-                CheckSquarings::Auto => CHECK_SQUARINGS,
-                CheckSquarings::Every => true,
-                CheckSquarings::Never => false,
+                CheckSquarings::Auto => None,
+                CheckSquarings::Every => Some(true),
+                CheckSquarings::Never => Some(false),
             },
             ..RunOptions::default()
         };

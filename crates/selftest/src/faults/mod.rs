@@ -36,7 +36,7 @@ use crate::{Summary, name};
 pub use collatz::run_collatz;
 pub use flips::{Campaign, Fate, Flip, Place, Tally, Target};
 pub use on_device::{Sizes, run_on_cpu, run_on_device};
-pub use squarings::flip_squarings;
+pub use squarings::{flip_squarings, flip_squarings_on_cpu};
 
 /// The result of one case, which makes faults in one family or suite.
 #[derive(Debug, Clone, PartialEq, Eq)]

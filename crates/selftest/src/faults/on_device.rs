@@ -162,12 +162,18 @@ pub fn run_on_device(
     summary
 }
 
-/// Runs the cases in which results that the CPU has computed are changed in memory: `batch::…`,
-/// `transform::…`. Takes some seconds.
+/// Runs the cases in which results that the CPU has computed are changed in memory (`batch::…`,
+/// `transform::…`), and those in which bits flip in its memory during checked squarings
+/// (`squarings::…`). Takes some seconds.
 pub fn run_on_cpu(filter: Option<&str>, report: &mut dyn FnMut(&FaultReport)) -> Summary {
     let mut summary = Summary::default();
-    for (suite, cases) in [("batch", batch::ON_CPU), ("transform", transform::ON_CPU)] {
-        for (name, run) in cases {
+    let suites: [(&str, &[CpuCase]); 3] = [
+        ("batch", batch::ON_CPU),
+        ("transform", transform::ON_CPU),
+        ("squarings", squarings::ON_CPU),
+    ];
+    for (suite, cases) in suites {
+        for &(name, run) in cases {
             one(suite, name, filter, &mut summary, report, run);
         }
     }

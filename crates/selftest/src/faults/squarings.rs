@@ -1,20 +1,28 @@
-//! Faults of devices during squarings of a Lucas–Lehmer test. The check of every squaring must
-//! detect them.
+//! Faults of devices and of the CPU's memory during squarings of a Lucas–Lehmer test. The check of
+//! every squaring must detect them.
+
+use std::collections::BTreeMap;
 
 use rand::RngExt;
 use warpint_device::Device;
+use warpint_mersenne::engine::Profiled;
+use warpint_mersenne::engine::fp64::Fp64;
+use warpint_mersenne::engine::fp64::flip::{Flip, Place};
 use warpint_mersenne::engine::fp64_gpu::Fp64On;
 use warpint_mersenne::engine::goldilocks::Goldilocks;
 use warpint_mersenne::{BuildOptions, Engine, EngineError, EngineFamily, Residue, Shift, Step};
 
-use super::on_device::{Extent, Fate, Fates, Faults, Sizes, Suite};
+use super::on_device::{CpuCase, Extent, Fate, Fates, Faults, Sizes, Suite};
 use super::wrappers::{DeviceFault, FaultyDevice};
 use crate::SEED;
 use crate::sample::random;
 
 pub(super) const SUITE: Suite = Suite { name: "squarings", fates, death_is_noticed: true };
 
+pub(super) const ON_CPU: &[CpuCase] = &[("flips_in_fp64", || flip_squarings_on_cpu(60))];
+
 /// A sequence of squarings in parts, as a test with checkpoints makes them.
+#[derive(Clone)]
 struct Work {
     exponent: u32,
     length: usize,
@@ -29,14 +37,18 @@ fn message(error: impl std::fmt::Display) -> String {
 }
 
 impl Work {
-    /// Creates the work for a device, and computes its result in exact arithmetic on the CPU.
-    fn new(sizes: &Sizes) -> Result<Self, String> {
+    /// Creates the work for a device.
+    fn for_device(sizes: &Sizes) -> Result<Self, String> {
         // The second part of the work on a GPU contains graphs, and a new root is drawn in it.
-        let (exponent, length, parts) = if sizes.log2 < 8 {
-            (4_423u32, 256, [3, 5, 2])
+        if sizes.log2 < 8 {
+            Self::new(4_423, 256, [3, 5, 2])
         } else {
-            (167_423, 9 << 10, [100, 1_000, 50])
-        };
+            Self::new(167_423, 9 << 10, [100, 1_000, 50])
+        }
+    }
+
+    /// Creates the work, and computes its result in exact arithmetic on the CPU.
+    fn new(exponent: u32, length: usize, parts: [u64; 3]) -> Result<Self, String> {
         let mut rng = random(SEED);
         let limbs: Vec<u64> = (0..exponent.div_ceil(64)).map(|_| rng.random()).collect();
         let first = Residue::from_limbs(exponent, &limbs);
@@ -64,6 +76,12 @@ impl Work {
         Ok(residue)
     }
 
+    /// Returns options of an engine on the CPU that checks its squarings.
+    fn on_cpu(&self, variant: usize) -> BuildOptions {
+        let threads = 1 + variant % 2;
+        BuildOptions { variant, check_squarings: true, ..BuildOptions::new(1, threads) }
+    }
+
     fn on_device(&self, device: &Device) -> Result<Residue, EngineError> {
         let options = BuildOptions { check_squarings: true, ..BuildOptions::new(1, 1) };
         let family = Fp64On::new(device.clone());
@@ -85,7 +103,7 @@ fn at_one_buffer(fault: DeviceFault) -> DeviceFault {
 
 /// Makes faults during squarings. Returns how many were noticed, and how many were harmless.
 fn fates(device: &Device, sizes: &Sizes, faults: Faults) -> Result<Fates, String> {
-    let work = Work::new(sizes)?;
+    let work = Work::for_device(sizes)?;
     let mut rng = random(SEED);
     let sound = FaultyDevice::new(device, DeviceFault::Zeros { from: u64::MAX });
     match work.on_device(sound.device()) {
@@ -118,4 +136,68 @@ pub fn flip_squarings(device: &Device, count: u64) -> Result<String, String> {
         bit: rng.random(),
     };
     fates(device, &Sizes::of(device), Faults { count, draw })?.counted()
+}
+
+/// The work on the CPU: exponents, lengths and numbers of squarings of the parts. The first length is
+/// transformed in one FFT, the second by explicit vectors if the processor has them, and the last by
+/// rows and columns. The second work is long enough for another root to be drawn.
+const WORK_ON_CPU: [(u32, usize, [u64; 3]); 4] = [
+    (4_423, 256, [3, 5, 2]),
+    (20_011, 1_152, [1_000, 20, 3]),
+    (167_423, 9 << 10, [2, 9, 1]),
+    (1_150_007, 64 << 10, [1, 2, 1]),
+];
+
+/// Flips `count` bits in the memory of engines `fp64` on the CPU during squarings whose check is on,
+/// each in a run of its own: in spectra, digits, carries, tables and registers. Returns a line with the
+/// numbers of flips that were noticed and of those that left the residue unchanged.
+///
+/// # Errors
+/// A wrong residue passed, an engine without a flip reports an error, or no flip of some place was
+/// noticed.
+pub fn flip_squarings_on_cpu(count: u64) -> Result<String, String> {
+    let mut works = vec![];
+    for (exponent, length, parts) in WORK_ON_CPU {
+        let work = Work::new(exponent, length, parts)?;
+        // The default, a shape of explicit vectors and the FFTs of rustfft are among the first.
+        for variant in 0..Fp64.variants(length).len().min(3) {
+            let build = Fp64.build(exponent, length, work.on_cpu(variant));
+            let right = work.on(build.map_err(message)?.as_mut()).map_err(message)?;
+            if right != work.right {
+                return Err(format!("M{exponent} in {length} words without a flip"));
+            }
+            works.push((variant, Work { right, ..work.clone() }));
+        }
+    }
+    let mut rng = random(SEED);
+    let mut fates: BTreeMap<Place, [u64; 2]> = BTreeMap::new();
+    for number in 0..count {
+        let place = Place::ALL[(number % Place::ALL.len() as u64) as usize];
+        let (variant, work) = &works[rng.random_range(0..works.len())];
+        let squaring = rng.random_range(0..work.parts.iter().sum());
+        let flip = Flip { place, squaring, bit: rng.random() };
+        let options = work.on_cpu(*variant);
+        let build = Fp64.build_with_flip(work.exponent, work.length, options, flip);
+        let harmless = match work.on(build.map_err(message)?.as_mut()) {
+            Ok(residue) if residue == work.right => true,
+            Ok(_) => {
+                let Work { exponent, length, .. } = work;
+                let what = format!("M{exponent}, {length} words, variant {variant}, {flip:?}");
+                return Err(format!("{what}: a wrong residue passed"));
+            }
+            Err(EngineError::WrongSquaring { .. } | EngineError::RoundOff { .. }) => false,
+            Err(other) => return Err(message(other)),
+        };
+        fates.entry(place).or_default()[usize::from(harmless)] += 1;
+    }
+    let sum = |k: usize| fates.values().map(|fate| fate[k]).sum::<u64>();
+    let (noticed, harmless) = (sum(0), sum(1));
+    let each = fates.iter().map(|(place, [noticed, harmless])| {
+        format!("{} {noticed} and {harmless}", format!("{place:?}").to_lowercase())
+    });
+    let each = each.collect::<Vec<_>>().join(", ");
+    let says = format!(
+        "{noticed} of {count} flips noticed, {harmless} without effect ({each}), no wrong residue passed"
+    );
+    if fates.values().all(|fate| fate[0] > 0) { Ok(says) } else { Err(says) }
 }

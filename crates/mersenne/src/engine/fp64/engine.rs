@@ -10,9 +10,12 @@ use std::borrow::Cow;
 use warpint_natural::limbs;
 
 use super::carry::Subtrahend;
+use super::check::SquareCheck;
+use super::flip::{Flip, Place, flip_u64};
 use super::transform::Transform;
 use super::variants::Variant;
-use super::{Fp64, ROUND_OFF_LIMIT};
+use super::{Fp64, ROUND_OFF_LIMIT, threshold};
+use crate::engine::squares::Element;
 use crate::engine::{BuildOptions, Engine, EngineError, EngineFamily, Health, RoundOff, Step};
 use crate::layout::WordLayout;
 use crate::{Residue, Shift};
@@ -24,6 +27,12 @@ pub(super) struct Fp64Engine {
     registers: Vec<Vec<u64>>,
     transform: Box<dyn Transform>,
     statistics: Statistics,
+    /// The check of squarings, if squarings are checked.
+    check: Option<SquareCheck>,
+    /// A bit that will flip.
+    flip: Option<Flip>,
+    /// The number of squarings, as far as a flip needs it.
+    squarings: u64,
 }
 
 /// Round-off statistics of all measured products.
@@ -112,7 +121,8 @@ impl Fp64Engine {
             unusable(format!("there is no variant {} of this length", options.variant))
         })?;
         let transform = variant.build(layout, options.threads).map_err(unusable)?;
-        Ok(Self::with_transform(layout, options.registers, transform))
+        let engine = Self::with_transform(layout, options.registers, transform);
+        Ok(if options.check_squarings { engine.checked(options.threads) } else { engine })
     }
 
     pub(super) fn with_transform(
@@ -129,6 +139,39 @@ impl Fp64Engine {
             registers: vec![vec![]; registers],
             transform,
             statistics: Statistics::default(),
+            check: None,
+            flip: None,
+            squarings: 0,
+        }
+    }
+
+    /// Makes a bit flip.
+    pub(super) fn with_flip(mut self, flip: Flip) -> Self {
+        self.flip = Some(flip);
+        self
+    }
+
+    /// Passes the flip on to the transform if it is due.
+    fn count_squaring(&mut self) {
+        let due = |flip: &Flip| flip.place != Place::Register && flip.squaring == self.squarings;
+        if let Some(flip) = self.flip.filter(due) {
+            self.transform.flip_next(flip);
+            self.flip = None;
+        }
+        self.squarings += 1;
+    }
+
+    /// Checks every squaring from now on. Packed residues are summed by at most `threads` threads.
+    pub(super) fn checked(mut self, threads: usize) -> Self {
+        let threads = if self.layout.len() < threshold::THREADS { 1 } else { threads };
+        self.check = Some(SquareCheck::new(self.layout, threads, self.transform.as_mut()));
+        self
+    }
+
+    /// The register receives a residue whose sum is not known.
+    fn changed(&mut self, register: usize) {
+        if let Some(check) = &mut self.check {
+            check.changed(register);
         }
     }
 
@@ -147,8 +190,23 @@ impl Fp64Engine {
         self.statistics.record(self.layout.len(), error)
     }
 
+    /// Loads the residue x, which has all its limbs, of a register. With checks, returns the sum over
+    /// the loaded digits.
+    fn load(&mut self, reg: usize, x: &[u64]) -> Result<Element, EngineError> {
+        self.transform.load(x);
+        let Some(check) = &mut self.check else { return Ok(Element::ZERO) };
+        let sum = check.loaded(reg, self.transform.as_ref())?;
+        if !check.is_due() {
+            return Ok(sum);
+        }
+        check.redraw(self.transform.as_mut());
+        self.transform.load(x);
+        check.loaded(reg, self.transform.as_ref())
+    }
+
     fn square_residue(
         &mut self,
+        reg: usize,
         x: &mut Vec<u64>,
         n: u64,
         step: Step,
@@ -156,18 +214,19 @@ impl Fp64Engine {
     ) -> Result<(), EngineError> {
         let p = self.layout.exponent();
         let length = self.layout.len();
-        let mut loaded = false;
+        let (mut loaded, mut sum) = (false, Element::ZERO);
         for left in (0..n).rev() {
             shift = shift.after_squarings(1, p);
-            let subtract = matches!(step, Step::SquareMinusTwo).then(|| {
-                let (word, bit) = self.layout.word_at_bit(shift.bits());
-                Subtrahend { word, bit }
-            });
+            let subtract =
+                matches!(step, Step::SquareMinusTwo).then(|| Subtrahend::new(&self.layout, shift));
             if !loaded {
-                self.transform.load(x);
+                sum = self.load(reg, x)?;
             }
             // A multiplier is applied to the packed residue, where nothing can overflow.
             let packs = left == 0 || matches!(step, Step::SquareTimes(_));
+            if self.flip.is_some() {
+                self.count_squaring();
+            }
             let error = if packs {
                 self.transform.square_into(subtract, x)
             } else {
@@ -175,8 +234,17 @@ impl Fp64Engine {
             };
             loaded = !packs;
             self.statistics.record(length, error)?;
+            if let Some(check) = &mut self.check {
+                let transform = self.transform.as_ref();
+                sum = check.squared(sum, subtract.map(|s| (s.word, shift.bits())), transform)?;
+                if packs {
+                    let sum = check.converted(x, sum, transform)?;
+                    check.packed(reg, sum);
+                }
+            }
             if let Step::SquareTimes(m) = step {
                 limbs::mul_small_mod_assign(x, u64::from(m), p);
+                self.changed(reg);
             }
         }
         Ok(())
@@ -206,6 +274,9 @@ impl Engine for Fp64Engine {
             let mut value = std::mem::take(&mut self.registers[dst]);
             value.clone_from(&self.registers[src]);
             self.registers[dst] = value;
+            if let Some(check) = &mut self.check {
+                check.copied(dst, src);
+            }
         }
         Ok(())
     }
@@ -213,8 +284,15 @@ impl Engine for Fp64Engine {
     fn square(&mut self, reg: usize, n: u64, step: Step, shift: Shift) -> Result<(), EngineError> {
         let mut x = std::mem::take(&mut self.registers[reg]);
         x.resize(limbs::limbs_for_bits(self.layout.exponent()), 0);
-        let result = self.square_residue(&mut x, n, step, shift);
+        let result = self.square_residue(reg, &mut x, n, step, shift);
+        if let Some(flip) = self.flip.filter(|flip| flip.squaring < self.squarings) {
+            flip_u64(&mut x, flip.bit);
+            self.flip = None;
+        }
         self.registers[reg] = x;
+        if result.is_err() {
+            self.changed(reg);
+        }
         result
     }
 
@@ -236,23 +314,31 @@ impl Engine for Fp64Engine {
         limbs::sub_mod_assign(&mut sum, &difference, p);
         limbs::quarter_mod_assign(&mut sum, p);
         self.registers[dst] = sum;
+        self.changed(dst);
         Ok(())
     }
 
     fn add(&mut self, dst: usize, a: usize, b: usize) -> Result<(), EngineError> {
         let p = self.layout.exponent();
         self.registers[dst] = limbs::add_mod(&self.limbs(a), &self.limbs(b), p);
+        self.changed(dst);
         Ok(())
     }
 
     fn sub(&mut self, dst: usize, a: usize, b: usize) -> Result<(), EngineError> {
         let p = self.layout.exponent();
         self.registers[dst] = limbs::sub_mod(&self.limbs(a), &self.limbs(b), p);
+        self.changed(dst);
         Ok(())
     }
 
     fn read(&mut self, reg: usize, shift: Shift) -> Result<Residue, EngineError> {
         let p = self.layout.exponent();
+        if let Some(check) = &mut self.check
+            && !self.registers[reg].is_empty()
+        {
+            check.verify_register(reg, &self.registers[reg])?;
+        }
         Ok(match self.registers[reg].as_slice() {
             [] => Residue::from_u64(p, 0),
             // Bits beyond p come from a flipped bit only. Reduced, they give a wrong residue, which
@@ -269,8 +355,12 @@ impl Engine for Fp64Engine {
         assert_eq!(x.exponent(), p, "a residue of another exponent");
         // The memory of the old value is released first.
         self.registers[reg] = vec![];
+        self.changed(reg);
         if !x.is(0) {
             self.registers[reg] = limbs::rotate_left(x.limbs(), shift.bits(), p);
+            if let Some(check) = &mut self.check {
+                check.written(reg, &self.registers[reg]);
+            }
         }
         Ok(())
     }
@@ -278,12 +368,14 @@ impl Engine for Fp64Engine {
     fn set(&mut self, reg: usize, v: u64, shift: Shift) -> Result<(), EngineError> {
         if v == 0 {
             self.registers[reg] = vec![];
+            self.changed(reg);
             return Ok(());
         }
         self.write(reg, &Residue::from_u64(self.layout.exponent(), v), shift)
     }
 
     fn health(&self) -> Health {
-        self.statistics.health()
+        let checked_squarings = self.check.as_ref().map_or(0, SquareCheck::verified);
+        Health { checked_squarings, ..self.statistics.health() }
     }
 }

@@ -13,9 +13,11 @@
 //! | `engine` | the registers, products by two squarings, and the order of the steps |
 //! | `digits` | from packed residues to digits and back |
 //! | `transform` | from the digits of a residue to the digits of its square |
-//! | `carry` | rounding, round-off, carries |
+//! | `carry` | rounding, round-off, carries, the sums of digits and carries |
+//! | `check` | the check of every squaring by these sums |
 //! | `weights`, `lengths`, `margin` | the weights a_j; the lengths N; the longest words |
 //! | [`measured`] | the measured accuracy of the kernels on a GPU |
+//! | [`flip`] | bits that flip during squarings, for tests of the checks |
 //! | [`floor`] | the time of a plain FFT and its inverse |
 //!
 //! The FFTs of most lengths are the engine's own (`transform/tiled`), from 32,768 words on with AVX2
@@ -23,8 +25,10 @@
 //! instructions at run time. Tuning compares several FFTs of a length (`variants`).
 
 mod carry;
+mod check;
 mod digits;
 pub(super) mod engine;
+pub mod flip;
 pub mod floor;
 mod lengths;
 pub(super) mod margin;
@@ -37,7 +41,7 @@ mod weights;
 
 use std::ops::RangeInclusive;
 
-use super::{BuildOptions, Engine, EngineError, EngineFamily, Margin, Profiled};
+use super::{BuildOptions, Engine, EngineError, EngineFamily, Margin, Profiled, squares};
 use crate::layout::WordLayout;
 
 /// Transform lengths at which the engine changes its method.
@@ -105,6 +109,35 @@ impl Fp64 {
         }
         Ok(WordLayout::new(p, length))
     }
+
+    /// Does the same as [`EngineFamily::build`], but a bit flips in the engine's memory. This is for
+    /// tests of the checks.
+    ///
+    /// # Errors
+    /// The errors of [`EngineFamily::build`].
+    pub fn build_with_flip(
+        &self,
+        p: u32,
+        length: usize,
+        options: BuildOptions,
+        flip: flip::Flip,
+    ) -> Result<Box<dyn Engine>, EngineError> {
+        Ok(Box::new(self.engine(p, length, options)?.with_flip(flip)))
+    }
+
+    fn engine(
+        &self,
+        p: u32,
+        length: usize,
+        options: BuildOptions,
+    ) -> Result<engine::Fp64Engine, EngineError> {
+        if options.check_squarings && !self.checks_squarings(p, length, options.variant) {
+            let reason = "squarings cannot be checked at this length".into();
+            let engine = self.name();
+            return Err(EngineError::Unusable { engine, exponent: p, length, reason });
+        }
+        engine::Fp64Engine::new(self.layout(p, length)?, options)
+    }
 }
 
 impl EngineFamily for Fp64 {
@@ -125,13 +158,22 @@ impl EngineFamily for Fp64 {
         Ok(Margin { bits: margin::bits(p, length, margin::ON_CPU), proven: false })
     }
 
+    fn checks_squarings(&self, p: u32, length: usize, _variant: usize) -> bool {
+        squares::carries_fit(p, length)
+    }
+
+    fn checks_by_default(&self) -> bool {
+        // It costs more than a tenth of the time: see `docs/checks/squarings.md`.
+        false
+    }
+
     fn build(
         &self,
         p: u32,
         length: usize,
         options: BuildOptions,
     ) -> Result<Box<dyn Engine>, EngineError> {
-        Ok(Box::new(engine::Fp64Engine::new(self.layout(p, length)?, options)?))
+        Ok(Box::new(self.engine(p, length, options)?))
     }
 
     fn profiled(&self) -> Option<&dyn Profiled> {

@@ -25,6 +25,7 @@ use warpint_device::Source;
 
 use super::fp64::{Fp64, margin};
 use super::gpu::{self, Arithmetic, OnDevice, Part, Shape as _, StepKind};
+use super::squares;
 use super::{EngineError, Margin, Work};
 use crate::layout::WordLayout;
 use shape::Shape;
@@ -103,17 +104,6 @@ fn largest_carry(layout: &WordLayout) -> f64 {
     (16.0 * rms * f64::from(LARGEST_MULTIPLIER) / unit).min(4.0 * unit * unit)
 }
 
-/// Returns whether carries are so small that the kernels can sum them in 32 bits.
-///
-/// By [`least_bits`], the carry out of a word of weight a and b bits has a root mean square of at
-/// most R/(a·2^b) ≤ R/2^β for β = p/N and R = 0.255·√N·4^β. Eight times this must be below 2^31. So
-/// a carry of a right squaring exceeds 32 bits with a probability below 2^−49, and the sum then is
-/// wrong. The condition fails only for the longest words of transforms of 2^25 words and more.
-fn can_check_squarings(p: u32, length: usize) -> bool {
-    let n = length as f64;
-    8.0 * 0.255 * n.sqrt() * (f64::from(p) / n).exp2() < 2f64.powi(31)
-}
-
 /// Iterates over the transform lengths, in words, in ascending order. A given device may support
 /// only some of these lengths.
 pub fn all_lengths() -> impl Iterator<Item = usize> {
@@ -180,7 +170,7 @@ impl Arithmetic for Fp64 {
     }
 
     fn can_check_squarings(p: u32, length: usize) -> bool {
-        can_check_squarings(p, length)
+        squares::carries_fit(p, length)
     }
 
     fn checked_parts() -> Vec<Part> {

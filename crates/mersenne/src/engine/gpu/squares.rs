@@ -6,7 +6,7 @@ use warpint_device::{Arg, Buffer, Device, DeviceError};
 
 use super::{Line, Shape};
 use crate::Shift;
-use crate::engine::squares::{Element, Root};
+use crate::engine::squares::{Element, Known, LEAST_WITH_A_ROOT, Root};
 use crate::engine::{EngineError, Step};
 use crate::layout::WordLayout;
 
@@ -22,9 +22,6 @@ const WORDS: usize = 4;
 pub(super) fn shared_bytes(q: u32) -> u32 {
     3 * q * size_of::<[i32; 4]>() as u32
 }
-
-/// The least number of squarings with the same root; few in tests, so that roots are drawn there.
-const LEAST_WITH_A_ROOT: u64 = if cfg!(test) { 50 } else { 1_000 };
 
 /// The tables and sums of a check, and what is known of the registers.
 pub(in crate::engine) struct SquareCheck {
@@ -47,7 +44,7 @@ pub(in crate::engine) struct SquareCheck {
     /// The number of launches of `columns` and `spectrum_to_digits`.
     launches: u64,
     /// The sum over the digits of each register by the present root, as far as it is known.
-    known: Vec<Option<Element>>,
+    known: Known,
     stretch: Option<Stretch>,
     /// The number of squarings since the root was drawn.
     since_drawn: u64,
@@ -102,7 +99,7 @@ impl SquareCheck {
             starts: device.upload(&[[[0; WORDS]; PARTS]; 2])?,
             slots: slots as u64,
             launches: 0,
-            known: vec![],
+            known: Known::default(),
             stretch: None,
             since_drawn: 0,
             verified: 0,
@@ -145,9 +142,9 @@ impl SquareCheck {
         shift: Shift,
     ) -> Result<(), DeviceError> {
         self.starts.clear()?;
-        let before = Before::Start { expected: self.known(register), old: self.root };
+        let before = Before::Start { expected: self.known.get(register), old: self.root };
         self.stretch = Some(Stretch { register, step, shift, pending: 0, before, ended: false });
-        self.set(register, None);
+        self.known.set(register, None);
         Ok(())
     }
 
@@ -174,31 +171,20 @@ impl SquareCheck {
         }
     }
 
-    fn known(&self, register: usize) -> Option<Element> {
-        self.known.get(register).copied().flatten()
-    }
-
-    fn set(&mut self, register: usize, sum: Option<Element>) {
-        if self.known.len() <= register {
-            self.known.resize(register + 1, None);
-        }
-        self.known[register] = sum;
-    }
-
     /// The register receives these digits.
     pub(super) fn written(&mut self, register: usize, digits: &[i32]) {
         let sum = self.root.sum(digits);
-        self.set(register, Some(sum));
+        self.known.set(register, Some(sum));
     }
 
     /// The register `dst` receives the digits of `src`.
     pub(super) fn copied(&mut self, dst: usize, src: usize) {
-        self.set(dst, self.known(src));
+        self.known.set(dst, self.known.get(src));
     }
 
     /// The register receives digits whose sum is not known.
     pub(super) fn changed(&mut self, register: usize) {
-        self.set(register, None);
+        self.known.set(register, None);
     }
 
     /// Verifies the digits that were read from a register, if their sum is known.
@@ -207,9 +193,9 @@ impl SquareCheck {
         register: usize,
         digits: &[i32],
     ) -> Result<(), EngineError> {
-        match self.known(register) {
+        match self.known.get(register) {
             Some(sum) if self.root.sum(digits) != sum => {
-                self.set(register, None);
+                self.known.set(register, None);
                 Err(self.wrong())
             }
             _ => Ok(()),
@@ -232,7 +218,7 @@ impl SquareCheck {
                 return Err(error);
             }
             (Ok(()), Before::Known(sum)) if stretch.ended => {
-                self.set(stretch.register, Some(*sum));
+                self.known.set(stretch.register, Some(*sum));
             }
             _ => self.stretch = Some(stretch),
         }
@@ -262,7 +248,7 @@ impl SquareCheck {
             let expected = match stretch.step {
                 Step::Square => self.root.square(before, carries),
                 Step::SquareMinusTwo => {
-                    self.root.square(before, carries) - self.root.two(stretch.shift.bits())
+                    self.root.square(before, carries).minus(self.root.two(stretch.shift.bits()))
                 }
                 Step::SquareTimes(m) => self.root.times(before, m, carries),
             };
@@ -293,8 +279,8 @@ impl SquareCheck {
 /// `unscale` is the inverse of the factor [`scale`] of these parts.
 fn sums(parts: &[[u64; WORDS]; PARTS], unscale: Element) -> [Element; 2] {
     [0, 2].map(|at| {
-        let sum = parts.iter().map(|part| Element::new(part[at], part[at + 1]));
-        sum.fold(Element::ZERO, |a, b| a + b) * unscale
+        let sum = parts.iter().map(|part| Element::reduced(part[at], part[at + 1]));
+        sum.fold(Element::ZERO, Element::plus).times(unscale)
     })
 }
 
@@ -302,7 +288,7 @@ fn sums(parts: &[[u64; WORDS]; PARTS], unscale: Element) -> [Element; 2] {
 /// bits of a short word.
 fn scale(root: &Root, layout: &WordLayout) -> Element {
     let bits = u64::from(layout.exponent()) / layout.len() as u64;
-    Element::power_of_2(bits + 2) * root.s()
+    Element::power_of_2(bits + 2).times(root.s())
 }
 
 /// Returns the tables of the kernels: factors of rows and then of columns, and the factors of the
@@ -316,12 +302,12 @@ fn tables(
     let of_columns = (0..columns).map(|column| 2 * column + 1);
     let factors = of_rows.chain(of_columns).map(|word| root.factor(word).parts()).collect();
     let bits = u64::from(layout.exponent()) / layout.len() as u64;
-    let second = Element::power_of_2(bits + 1) * root.s();
+    let second = Element::power_of_2(bits + 1).times(root.s());
     let of_points = (0..q).flat_map(|i| {
         let g = root.factor(2 * i * m * columns);
         [1, 31, 30].map(|e| {
-            let g = g * Element::power_of_2(e);
-            let ([a, b], [c, d]) = (g.balanced(), (g * second).balanced());
+            let g = g.times(Element::power_of_2(e));
+            let ([a, b], [c, d]) = (g.balanced(), g.times(second).balanced());
             [a, b, c, d]
         })
     });

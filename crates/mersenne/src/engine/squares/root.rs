@@ -1,9 +1,9 @@
 //! The sums L(v) = Σ v_j·2^⌈pj/N⌉·s^j over the words of a residue, for a secret s.
 
 use rayon::prelude::*;
-use warpint_arith::primes;
+use warpint_arith::{m31, primes};
 
-use super::field::{Element, GROUP_ORDER};
+use super::Element;
 use crate::layout::WordLayout;
 
 /// An element s of GF((2^31 − 1)²) with s^N = 2^(−p), for the exponent p and N words.
@@ -23,7 +23,7 @@ pub(crate) struct Root {
 /// Returns the number of elements s with s^N = 2^(−p) for N words: N itself unless 5, 13, 27, 49 or
 /// another number that does not divide the order of the group divides N.
 pub(crate) fn roots(length: usize) -> u64 {
-    gcd(length as u64, GROUP_ORDER)
+    gcd(length as u64, m31::GROUP)
 }
 
 fn gcd(a: u64, b: u64) -> u64 {
@@ -43,8 +43,10 @@ impl Root {
         let m = 31 - primes::pow_mod(n, 29, 31);
         let count = roots(layout.len());
         let power = Element::power_of_2(u64::from(layout.exponent()) % 31 * m);
-        let s = power * Element::of_order(count).pow(k % count);
-        Self { layout, s, carried: Element::ONE - s.inverse() }
+        // `count` divides the order of the group.
+        let unity = m31::root_of_unity(count).unwrap_or(Element::ONE);
+        let s = power.times(unity.pow(k % count));
+        Self { layout, s, carried: Element::ONE.minus(s.inverse()) }
     }
 
     /// Draws a root by random bits of the operating system.
@@ -59,35 +61,51 @@ impl Root {
 
     /// Returns the factor A_j = 2^⌈pj/N⌉·s^j of word j.
     pub(crate) fn factor(&self, j: usize) -> Element {
-        Element::power_of_2(self.layout.offset(j)) * self.s.pow(j as u64)
+        Element::power_of_2(self.layout.offset(j)).times(self.s.pow(j as u64))
+    }
+
+    /// Iterates over the factors A_j, A_(j+1), … of words, up to that of the last word and then 1,
+    /// the factor of word 0 as the successor of the last word.
+    pub(crate) fn factors(&self, j: usize) -> impl Iterator<Item = Element> {
+        let (p, n) = (u64::from(self.layout.exponent()), self.layout.len() as u64);
+        // A_(j+1) = 2^b·s·A_j for a word j of b bits.
+        let next = [0, 1].map(|long| Element::power_of_2(p / n + long).times(self.s));
+        let (mut factor, mut excess) = (self.factor(j), self.layout.weight_numerator(j));
+        (j as u64..=n).map(move |_| {
+            let here = factor;
+            let long = excess < p % n;
+            factor = factor.times(next[usize::from(long)]);
+            excess = if long { excess + n - p % n } else { excess - p % n };
+            here
+        })
     }
 
     /// Returns L(v) = Σ v_j·A_j for the digits v of a residue.
     pub(crate) fn sum(&self, digits: &[i32]) -> Element {
         const CHUNK: usize = 1 << 15;
-        let (p, n) = (u64::from(self.layout.exponent()), self.layout.len() as u64);
-        // A_(j+1) = 2^b·s·A_j for a word j of b bits.
-        let next = [0, 1].map(|long| Element::power_of_2(p / n + long) * self.s);
         let sums = digits.par_chunks(CHUNK).enumerate().map(|(i, chunk)| {
-            let start = i * CHUNK;
-            let (mut factor, mut excess) =
-                (self.factor(start), self.layout.weight_numerator(start));
-            let mut sum = Element::ZERO;
-            for &digit in chunk {
-                sum = sum + Element::of(digit.into()) * factor;
-                let long = excess < p % n;
-                factor = factor * next[usize::from(long)];
-                excess = if long { excess + n - p % n } else { excess - p % n };
-            }
-            sum
+            let terms = chunk.iter().zip(self.factors(i * CHUNK));
+            terms.fold(Element::ZERO, |sum, (&digit, factor)| {
+                sum.plus(factor.times(Element::of(digit.into())))
+            })
         });
-        sums.reduce(|| Element::ZERO, |a, b| a + b)
+        sums.reduce(|| Element::ZERO, Element::plus)
     }
 
-    /// Returns the image of 2·2^shift, the number that a Lucas–Lehmer step subtracts.
+    /// Returns the image of 2·2^shift, the number that a Lucas–Lehmer step subtracts, if it is
+    /// subtracted from the word that contains bit `shift`.
     pub(crate) fn two(&self, shift: u32) -> Element {
-        let (word, _) = self.layout.word_at_bit(shift);
-        Element::power_of_2(u64::from(shift) + 1) * self.s.pow(word as u64)
+        self.two_from(self.layout.word_at_bit(shift).0, shift)
+    }
+
+    /// Returns the image of 2·2^shift if it is subtracted from word `word`.
+    pub(crate) fn two_from(&self, word: usize, shift: u32) -> Element {
+        Element::power_of_2(u64::from(shift) + 1).times(self.s.pow(word as u64))
+    }
+
+    /// Returns what carries with the sum `carries` add to the sum of the digits.
+    pub(crate) fn carried(&self, carries: Element) -> Element {
+        self.carried.times(carries)
     }
 
     /// Returns the sum that the digits of a square must have. `before` is the sum of the digits
@@ -102,7 +120,8 @@ impl Root {
 
     /// Returns the sum that the digits of m times a square must have, as [`Self::square`] does.
     pub(crate) fn times(&self, before: Element, m: u32, carries: Element) -> Element {
-        Element::of(m.into()) * before * before + self.carried * carries
+        let square = before.times(before);
+        Element::of(m.into()).times(square).plus(self.carried(carries))
     }
 }
 
@@ -137,12 +156,12 @@ mod tests {
         let layout = &root.layout;
         let terms = digits.iter().enumerate().map(|(j, &v)| {
             let mut factor = Element::ONE;
-            (0..layout.offset(j)).for_each(|_| factor = factor + factor);
-            (0..j).for_each(|_| factor = factor * root.s);
+            (0..layout.offset(j)).for_each(|_| factor = factor.plus(factor));
+            (0..j).for_each(|_| factor = factor.times(root.s));
             // v mod 2^31 − 1, whose sign is that of v.
-            Element::of(v) * factor
+            Element::of(v).times(factor)
         });
-        terms.fold(Element::ZERO, |a, b| a + b)
+        terms.fold(Element::ZERO, Element::plus)
     }
 
     /// Returns the cyclic convolution of the digits with themselves, with a factor 2 where the
@@ -193,7 +212,7 @@ mod tests {
             let mut seen = std::collections::HashSet::new();
             for k in 0..roots(n).min(50) {
                 let root = Root::new(layout, k);
-                assert_eq!(root.s.pow(n as u64) * Element::power_of_2(p.into()), Element::ONE);
+                assert_eq!(root.s.pow(n as u64).times(Element::power_of_2(p.into())), Element::ONE);
                 assert!(seen.insert(root.s.parts()));
             }
         }
@@ -216,14 +235,14 @@ mod tests {
             let sum = root.sum(&x);
             prop_assert_eq!(sum, slow_sum(&root, &x.iter().map(|&v| v.into()).collect::<Vec<_>>()));
             let z = slow_square(&layout, &x);
-            prop_assert_eq!(slow_sum(&root, &z), sum * sum);
+            prop_assert_eq!(slow_sum(&root, &z), sum.times(sum));
             // 2·2^shift is subtracted before the carries.
             let shift = at.index(p as usize) as u32;
             let (word, bit) = layout.word_at_bit(shift);
             let mut less = z;
             less[word] -= 2 << bit;
             let (y, carries) = carried(&layout, less.clone());
-            let expected = root.square(sum, slow_sum(&root, &carries)) - root.two(shift);
+            let expected = root.square(sum, slow_sum(&root, &carries)).minus(root.two(shift));
             prop_assert_eq!(root.sum(&y), expected);
             // A changed digit, a changed carry, and a word that was wrong before the carries.
             let j = at.index(n);
@@ -232,10 +251,10 @@ mod tests {
             prop_assert_ne!(root.sum(&changed), expected);
             let mut others = carries;
             others[j] += change;
-            prop_assert_ne!(root.sum(&y), root.square(sum, slow_sum(&root, &others)) - root.two(shift));
+            prop_assert_ne!(root.sum(&y), root.square(sum, slow_sum(&root, &others)).minus(root.two(shift)));
             less[j] += change;
             let (y, carries) = carried(&layout, less);
-            let wrong = root.square(sum, slow_sum(&root, &carries)) - root.two(shift);
+            let wrong = root.square(sum, slow_sum(&root, &carries)).minus(root.two(shift));
             prop_assert_ne!(root.sum(&y), wrong);
         }
     }
@@ -247,14 +266,14 @@ mod tests {
         let x = digits(&layout, 5);
         let (mut factor, mut sum) = (Element::ONE, Element::ZERO);
         for (j, &v) in x.iter().enumerate() {
-            sum = sum + Element::of(v.into()) * factor;
-            factor = factor * root.s * Element::power_of_2(layout.bits(j).into());
+            sum = sum.plus(Element::of(v.into()).times(factor));
+            factor = factor.times(root.s).times(Element::power_of_2(layout.bits(j).into()));
         }
         assert_eq!(factor, Element::ONE);
         assert_eq!(root.sum(&x), sum);
         assert_eq!(
             root.factor(70_001),
-            root.s.pow(70_001) * Element::power_of_2(layout.offset(70_001))
+            root.s.pow(70_001).times(Element::power_of_2(layout.offset(70_001)))
         );
     }
 }

@@ -11,11 +11,16 @@
 //! | [`chain`] | one after another | one chain of integers |
 //! | [`lanes`] | many rows side by side | one chain per row, in `f64` lanes |
 //! | [`tiles`] | the same, eight columns at a time | the same, with explicit vectors |
+//!
+//! On demand all of them make the sums by which squarings are checked ([`sums`]).
 
 use super::margin;
+use crate::Shift;
+use crate::layout::WordLayout;
 
 pub(crate) mod chain;
 pub(crate) mod lanes;
+pub(crate) mod sums;
 pub(crate) mod tiles;
 
 /// The number 1.5·2^52, which is added to a number t and subtracted again to round t to an integer.
@@ -27,10 +32,28 @@ pub(crate) const HOPELESS: f64 = 0.5;
 
 /// The number 2·2^s that is subtracted from a square with the shift s. Bit s of the residue is bit
 /// number `bit` of word number `word`, so 2^(`bit` + 1) is subtracted from that word.
+///
+/// The word is even, because some carry chains can be changed at even words only. So `bit` counts
+/// from the beginning of the word, and bit s may belong to the next word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Subtrahend {
     pub(crate) word: usize,
     pub(crate) bit: u32,
+}
+
+impl Subtrahend {
+    pub(crate) fn new(layout: &WordLayout, shift: Shift) -> Self {
+        let (word, bit) = layout.word_at_bit(shift.bits());
+        if word.is_multiple_of(2) {
+            return Self { word, bit };
+        }
+        Self { word: word - 1, bit: bit + layout.bits(word - 1) }
+    }
+
+    /// Returns the number that is subtracted from the word, which is below 2^51.
+    pub(crate) fn value(self) -> u64 {
+        2 << self.bit
+    }
 }
 
 /// Statistics of the words t of a product, and of the integers z to which they are rounded.

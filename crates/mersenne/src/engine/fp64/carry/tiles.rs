@@ -12,6 +12,8 @@ use warpint_arith::simd::F64s;
 
 use super::ROUNDER;
 use super::lanes::RowWeights;
+use super::sums::{RowFactors, RowSums, Totals, WordFactor};
+use crate::engine::fp64::flip::flip_f64;
 use crate::engine::fp64::weights::{Bases, Weight};
 
 /// The number of rows and of columns that are transposed together.
@@ -30,6 +32,11 @@ impl WordWeights {
     pub(crate) fn new(w: Weight) -> Self {
         Self([w.numerator, w.forward, w.forward * 0.5, w.inverse, w.inverse * 2.0])
     }
+
+    /// Flips a bit of a weight.
+    pub(crate) fn flip(&mut self, bit: u64) {
+        flip_f64(&mut self.0, bit);
+    }
 }
 
 /// Statistics of words, from which an [`Observed`](super::Observed) is computed. Entry i of an array
@@ -39,6 +46,8 @@ pub(crate) struct Seen {
     pub(crate) errors: [f64; SIDE],
     pub(crate) energy: [f64; SIDE],
     foreign: [f64; SIDE],
+    /// The sums over digits and carries, if they are made.
+    pub(crate) sums: Totals,
 }
 
 impl Seen {
@@ -70,6 +79,15 @@ impl Subtracted {
     }
 }
 
+/// The factors of the sums over a tile.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct TileFactors<'a> {
+    /// The factors of the 16 words of a row.
+    pub(crate) words: &'a [WordFactor; ROW],
+    /// The factors of the rows, in the order of their weights.
+    pub(crate) rows: &'a RowFactors,
+}
+
 /// The rows of a tile: its position in memory, the number of its rows, their weights, and the index
 /// in the weights of its first row.
 #[derive(Debug, Clone, Copy)]
@@ -81,6 +99,8 @@ pub(crate) struct Tile<'a> {
     /// The weights of the 16 words of a row.
     pub(crate) words: &'a [WordWeights; ROW],
     pub(crate) bases: Bases,
+    /// The factors of sums; `None` if no sums are made.
+    pub(crate) factors: Option<TileFactors<'a>>,
 }
 
 /// Constants in every lane.
@@ -103,13 +123,22 @@ struct Rows<V> {
     inverse: V,
 }
 
+/// A carry, and its sum with [`ROUNDER`].
+#[derive(Clone, Copy)]
+struct Carry<V> {
+    value: V,
+    biased: V,
+}
+
 /// The weight a of a word in some rows, 1/(a·s) with the scale s, 2^b and 2^−b for the number b of
 /// its bits.
-struct Factors<V> {
+struct Factors<V: F64s> {
     weight: V,
     inverse: V,
     base: V,
     inverse_base: V,
+    /// Whether the fractions of the weights of row and word wrap around.
+    wrapped: V::Mask,
 }
 
 impl<V: F64s> Terms<V> {
@@ -140,14 +169,21 @@ impl<V: F64s> Terms<V> {
             inverse: rows.inverse.mul(V::select(wrapped, twice, inverse)),
             base: V::select(short, self.base[0], self.base[1]),
             inverse_base: V::select(short, self.inverse_base[0], self.inverse_base[1]),
+            wrapped,
         }
     }
 
-    /// Splits v = digit + carry·2^b into (digit, carry).
+    /// Splits v = digit + carry·2^b into the digit and the carry.
     #[inline(always)]
-    fn split(&self, v: V, f: &Factors<V>) -> (V, V) {
-        let carry = v.mul_add(f.inverse_base, self.rounder).sub(self.rounder);
-        (carry.neg_mul_add(f.base, v), carry)
+    fn split(&self, v: V, f: &Factors<V>) -> (V, Carry<V>) {
+        let biased = v.mul_add(f.inverse_base, self.rounder);
+        let carry = Carry { value: biased.sub(self.rounder), biased };
+        (carry.value.neg_mul_add(f.base, v), carry)
+    }
+
+    #[inline(always)]
+    fn carry(&self, value: V) -> Carry<V> {
+        Carry { value, biased: value.add(self.rounder) }
     }
 }
 
@@ -242,6 +278,9 @@ impl Tile<'_> {
         let w = self.weights;
         let shortest = w.numerator.len().min(w.forward.len()).min(w.inverse.len());
         assert!(end <= shortest, "weights of {shortest} rows, not {end}");
+        if let Some(factors) = &self.factors {
+            assert!(end <= factors.rows.len(), "factors of {} rows", factors.rows.len());
+        }
     }
 
     /// Divides the words of a product by their weights, rounds them and propagates carries. If
@@ -258,6 +297,28 @@ impl Tile<'_> {
         carry: &mut [f64],
         seen: &mut Seen,
     ) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            match self.factors {
+                None => self.release_with::<V, WEIGH, false>(i, NO_FACTORS, subtract, carry, seen),
+                Some(of) => self.release_with::<V, WEIGH, true>(i, of, subtract, carry, seen),
+            }
+        }
+    }
+
+    /// Does the same. Makes sums if `SUM`.
+    ///
+    /// # Safety
+    /// As for [`Tile::release`].
+    #[inline(always)]
+    unsafe fn release_with<V: F64s, const WEIGH: bool, const SUM: bool>(
+        self,
+        i: V::Instructions,
+        factors: TileFactors<'_>,
+        subtract: Option<Subtracted>,
+        carry: &mut [f64],
+        seen: &mut Seen,
+    ) {
         self.check(carry);
         let (lanes, vectors) = (V::LANES, SIDE / V::LANES);
         let terms = Terms::<V>::new(i, self.bases);
@@ -269,11 +330,14 @@ impl Tile<'_> {
                 lanes_of::<V>(i, seen.foreign.as_ptr()),
             )
         };
+        let mut totals = [[V::splat_bits(i, 0); 4]; 2];
         for r in (0..self.rows).step_by(SIDE) {
             let subtract = subtract.filter(|s| s.row / SIDE == r / SIDE);
-            // SAFETY: rows r to r + 7 exist, in the tile, the weights and `carry`.
+            // SAFETY: rows r to r + 7 exist, in the tile, the weights, the factors and `carry`.
             unsafe {
-                let mut carries = lanes_of::<V>(i, carry.as_ptr().add(r));
+                let mut carries =
+                    lanes_of::<V>(i, carry.as_ptr().add(r)).map(|value| terms.carry(value));
+                let mut sums = [RowSums::<V>::new(i); 2];
                 for half in 0..vectors {
                     // The chains of the vectors g are independent, and overlap in time.
                     for g in 0..vectors {
@@ -282,8 +346,10 @@ impl Tile<'_> {
                         let mut square = Square::<V>::load(i, at);
                         for c in 0..lanes {
                             let column = half * lanes + c;
+                            // The sums have the carry before the subtraction.
+                            let into = carries[g].biased;
                             if let Some(s) = subtract.filter(|s| s.column == column) {
-                                carries[g] = s.from(i, carries[g], r + g * lanes);
+                                carries[g].value = s.from(i, carries[g].value, r + g * lanes);
                             }
                             let even = terms.factors(i, &self.words[2 * column], rows);
                             let odd = terms.factors(i, &self.words[2 * column + 1], rows);
@@ -295,16 +361,28 @@ impl Tile<'_> {
                             energy[g] = t0.mul_add(t0, t1.mul_add(t1, energy[g]));
                             let bits = sum0.xor(terms.rounder).or(sum1.xor(terms.rounder));
                             foreign[g] = bits.or(foreign[g]);
-                            let (d0, between) = terms.split(z0.add(carries[g]), &even);
-                            let (d1, out) = terms.split(z1.add(between), &odd);
+                            let (d0, between) = terms.split(z0.add(carries[g].value), &even);
+                            let (d1, out) = terms.split(z1.add(between.value), &odd);
                             carries[g] = out;
+                            if SUM {
+                                let digits = [d0, d1].map(|d| d.add(terms.rounder));
+                                let [w0, w1] = [0, 1].map(|k| &factors.words[2 * column + k]);
+                                sums[g].add(i, w0, even.wrapped, [digits[0], into]);
+                                sums[g].add(i, w1, odd.wrapped, [digits[1], between.biased]);
+                            }
                             square.re[c] = if WEIGH { d0.mul(even.weight) } else { d0 };
                             square.im[c] = if WEIGH { d1.mul(odd.weight) } else { d1 };
                         }
                         square.store(at);
                     }
                 }
-                put_lanes(carries, carry.as_mut_ptr().add(r));
+                put_lanes(carries.map(|carry| carry.value), carry.as_mut_ptr().add(r));
+                if SUM {
+                    for g in 0..vectors {
+                        let row = self.first + r + g * lanes;
+                        sums[g].finish(i, factors.rows, row, &mut totals[g]);
+                    }
+                }
             }
         }
         // SAFETY: the arrays have 8 entries.
@@ -313,10 +391,16 @@ impl Tile<'_> {
             put_lanes(energy, seen.energy.as_mut_ptr());
             put_lanes(foreign, seen.foreign.as_mut_ptr());
         }
+        if SUM {
+            for g in 0..vectors {
+                seen.sums.add::<V>(totals[g], g * lanes);
+            }
+        }
     }
 
     /// Adds the carries in `carry` to words that are already digits, and propagates them. If
-    /// `WEIGH`, multiplies the digits by the weights.
+    /// `WEIGH`, multiplies the digits by the weights. Adds the sums to `sums`, if the tile has
+    /// factors.
     ///
     /// The last word of each row keeps its carry. The value of the residue stays exact. The
     /// accuracy of the next transform suffers only if the carries are still large at that word.
@@ -328,14 +412,39 @@ impl Tile<'_> {
         self,
         i: V::Instructions,
         carry: &mut [f64],
+        sums: &mut Totals,
+    ) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            match self.factors {
+                None => self.absorb_with::<V, WEIGH, false>(i, NO_FACTORS, carry, sums),
+                Some(factors) => self.absorb_with::<V, WEIGH, true>(i, factors, carry, sums),
+            }
+        }
+    }
+
+    /// Does the same. Makes sums if `SUM`.
+    ///
+    /// # Safety
+    /// As for [`Tile::absorb`].
+    #[inline(always)]
+    unsafe fn absorb_with<V: F64s, const WEIGH: bool, const SUM: bool>(
+        self,
+        i: V::Instructions,
+        factors: TileFactors<'_>,
+        carry: &mut [f64],
+        of_tile: &mut Totals,
     ) {
         self.check(carry);
         let (lanes, vectors) = (V::LANES, SIDE / V::LANES);
         let terms = Terms::<V>::new(i, self.bases);
+        let mut totals = [[V::splat_bits(i, 0); 4]; 2];
         for r in (0..self.rows).step_by(SIDE) {
-            // SAFETY: rows r to r + 7 exist, in the tile, the weights and `carry`.
+            // SAFETY: rows r to r + 7 exist, in the tile, the weights, the factors and `carry`.
             unsafe {
-                let mut carries = lanes_of::<V>(i, carry.as_ptr().add(r));
+                let mut carries =
+                    lanes_of::<V>(i, carry.as_ptr().add(r)).map(|value| terms.carry(value));
+                let mut sums = [RowSums::<V>::new(i); 2];
                 for half in 0..vectors {
                     for g in 0..vectors {
                         let rows = Rows::load(i, self.weights, self.first + r + g * lanes);
@@ -345,28 +454,53 @@ impl Tile<'_> {
                             let column = half * lanes + c;
                             let even = terms.factors(i, &self.words[2 * column], rows);
                             let odd = terms.factors(i, &self.words[2 * column + 1], rows);
-                            let (d0, between) = terms.split(square.re[c].add(carries[g]), &even);
-                            let v1 = square.im[c].add(between);
+                            let into = carries[g];
+                            let (d0, between) = terms.split(square.re[c].add(into.value), &even);
+                            let v1 = square.im[c].add(between.value);
                             let (d1, out) = terms.split(v1, &odd);
                             let last = column == SIDE - 1;
-                            let (d1, out) = if last { (v1, terms.zero) } else { (d1, out) };
+                            let (d1, out) =
+                                if last { (v1, terms.carry(terms.zero)) } else { (d1, out) };
                             carries[g] = out;
+                            if SUM {
+                                let digits = [d0, d1].map(|d| d.add(terms.rounder));
+                                let [w0, w1] = [0, 1].map(|k| &factors.words[2 * column + k]);
+                                sums[g].add(i, w0, even.wrapped, [digits[0], into.biased]);
+                                sums[g].add(i, w1, odd.wrapped, [digits[1], between.biased]);
+                            }
                             square.re[c] = if WEIGH { d0.mul(even.weight) } else { d0 };
                             square.im[c] = if WEIGH { d1.mul(odd.weight) } else { d1 };
                         }
                         square.store(at);
                     }
                 }
-                put_lanes(carries, carry.as_mut_ptr().add(r));
+                put_lanes(carries.map(|carry| carry.value), carry.as_mut_ptr().add(r));
+                if SUM {
+                    for g in 0..vectors {
+                        let row = self.first + r + g * lanes;
+                        sums[g].finish(i, factors.rows, row, &mut totals[g]);
+                    }
+                }
+            }
+        }
+        if SUM {
+            for g in 0..vectors {
+                of_tile.add::<V>(totals[g], g * lanes);
             }
         }
     }
 }
 
+/// The factors of a tile without sums.
+const NO_FACTORS: TileFactors<'static> =
+    TileFactors { words: &[WordFactor::ZERO; ROW], rows: &RowFactors::EMPTY };
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::fp64::carry::lanes;
+    use crate::engine::fp64::carry::lanes::{self, PointWords};
+    use crate::engine::fp64::carry::sums::{Sums, SumsOfRows};
+    use crate::engine::squares::Root;
     use crate::layout::WordLayout;
     use rand::{RngExt, SeedableRng};
     use rand_chacha::ChaCha8Rng;
@@ -421,46 +555,70 @@ mod tests {
                     (0..ROWS).map(|r| at(r * ROW)).collect()
                 })
                 .collect();
-            let (mut expected, mut errors) = (carry.clone(), vec![0.0; ROWS]);
-            let (mut energy, mut foreign) = (vec![0.0; ROWS], 0);
+            let root = Root::new(layout, self.seed);
+            let rows = RowFactors::new(&root, (0..FIRST + ROWS).map(|r| r * ROW));
+            let factors = WordFactor::of_words(&root, ROW);
+            let factors = factors.first_chunk().unwrap();
+            let mut expected = carry.clone();
+            let mut of_rows = lanes::Seen::new(ROWS);
+            of_rows.sums = SumsOfRows::new(ROWS);
             for (c, column) in columns.iter_mut().enumerate() {
-                let of_column = [of_word[2 * c], of_word[2 * c + 1]];
+                let words = PointWords {
+                    weights: [of_word[2 * c], of_word[2 * c + 1]],
+                    factors: [factors[2 * c], factors[2 * c + 1]],
+                };
                 if self.absorb {
-                    let absorb =
-                        if self.weigh { lanes::absorb::<true> } else { lanes::absorb::<false> };
-                    let last = c + 1 == SIDE;
-                    absorb(column, &shifted, of_column, bases, &mut expected, last);
+                    let absorb = if self.weigh {
+                        lanes::absorb::<true, true>
+                    } else {
+                        lanes::absorb::<false, true>
+                    };
+                    let (last, sums) = (c + 1 == SIDE, &mut of_rows.sums);
+                    absorb(column, &shifted, &words, bases, &mut expected, last, sums);
                 } else {
-                    if c == subtracted.column {
-                        expected[subtracted.row] -= subtracted.value;
-                    }
-                    let release =
-                        if self.weigh { lanes::release::<true> } else { lanes::release::<false> };
-                    foreign |= release(
-                        column,
-                        &shifted,
-                        of_column,
-                        bases,
-                        &mut expected,
-                        &mut errors,
-                        &mut energy,
-                    );
+                    let here =
+                        (c == subtracted.column).then_some((subtracted.row, subtracted.value));
+                    let release = if self.weigh {
+                        lanes::release::<true, true>
+                    } else {
+                        lanes::release::<false, true>
+                    };
+                    release(column, &shifted, &words, bases, here, &mut expected, &mut of_rows);
                 }
             }
-            let at = memory.as_mut_ptr();
-            let tile =
-                Tile { at, rows: ROWS, weights: &weights, first: FIRST, words: &words, bases };
             let mut seen = Seen::default();
             let sub = Some(subtracted);
-            // SAFETY: the memory has all rows of the tile.
-            unsafe {
-                match (self.absorb, self.weigh) {
-                    (true, true) => tile.absorb::<V, true>(i, &mut carry),
-                    (true, false) => tile.absorb::<V, false>(i, &mut carry),
-                    (false, true) => tile.release::<V, true>(i, sub, &mut carry, &mut seen),
-                    (false, false) => tile.release::<V, false>(i, sub, &mut carry, &mut seen),
+            // The same without sums and with them.
+            let (before, carries_before) = (memory.clone(), carry.clone());
+            for factors in [None, Some(TileFactors { words: factors, rows: &rows })] {
+                seen = Seen::default();
+                memory.copy_from_slice(&before);
+                carry.copy_from_slice(&carries_before);
+                let tile = Tile {
+                    at: memory.as_mut_ptr(),
+                    rows: ROWS,
+                    weights: &weights,
+                    first: FIRST,
+                    words: &words,
+                    bases,
+                    factors,
+                };
+                let sums = &mut seen.sums;
+                // SAFETY: the memory has all rows of the tile.
+                unsafe {
+                    match (self.absorb, self.weigh) {
+                        (true, true) => tile.absorb::<V, true>(i, &mut carry, sums),
+                        (true, false) => tile.absorb::<V, false>(i, &mut carry, sums),
+                        (false, true) => tile.release::<V, true>(i, sub, &mut carry, &mut seen),
+                        (false, false) => tile.release::<V, false>(i, sub, &mut carry, &mut seen),
+                    }
+                }
+                if factors.is_none() {
+                    assert_eq!(seen.sums.sums(), Sums::default());
                 }
             }
+            let shifted_rows = RowFactors::new(&root, (FIRST..FIRST + ROWS).map(|r| r * ROW));
+            assert_eq!(seen.sums.sums(), of_rows.sums.total(&shifted_rows));
             assert_eq!(carry, expected);
             for (c, column) in columns.iter().enumerate() {
                 for (r, z) in column.iter().enumerate() {
@@ -469,10 +627,10 @@ mod tests {
                 }
             }
             let largest = |errors: &[f64]| errors.iter().copied().fold(0.0, f64::max);
-            assert_eq!(largest(&seen.errors), largest(&errors));
-            let (sum, all): (f64, f64) = (seen.energy.iter().sum(), energy.iter().sum());
+            assert_eq!(largest(&seen.errors), largest(&of_rows.errors));
+            let (sum, all): (f64, f64) = (seen.energy.iter().sum(), of_rows.energy.iter().sum());
             assert!((sum - all).abs() <= 1e-12 * all);
-            assert_eq!(seen.foreign() >> 52, foreign >> 52);
+            assert_eq!(seen.foreign() >> 52, of_rows.foreign >> 52);
         }
     }
 

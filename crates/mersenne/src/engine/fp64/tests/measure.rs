@@ -92,3 +92,55 @@ fn calls() {
         println!("| {p} | {length} | {each:.1} | {one:.1} | {twelve:.1} | {product:.1} |");
     }
 }
+
+/// Prints the times of squarings with and without the check of every squaring, and of a call of the
+/// engine with one squaring. Both engines are measured in turns; the medians of the ratios of eleven
+/// turns are printed. `EXPONENTS` may name pairs of exponents and lengths, and `THREADS` the number of
+/// threads.
+#[test]
+#[ignore = "a minute of measuring; run it with --release and --nocapture"]
+fn cost_of_the_check() {
+    use std::time::Instant;
+    let pairs =
+        std::env::var("EXPONENTS").unwrap_or("216091:10752 6972593:393216 82589933:4718592".into());
+    let threads = std::env::var("THREADS").map_or(2, |n| n.parse().unwrap());
+    println!(
+        "| exponent | words | µs, squaring | µs, checked | cost | cost, with strides of 0.5 s |"
+    );
+    for pair in pairs.split(' ') {
+        let (p, length) = pair.split_once(':').unwrap();
+        let (p, length): (u32, usize) = (p.parse().unwrap(), length.parse().unwrap());
+        let mut rng = ChaCha8Rng::seed_from_u64(7);
+        let x = random(p, &mut rng);
+        let mut engines = [false, true].map(|check_squarings| {
+            let options = BuildOptions { check_squarings, ..options(threads) };
+            let mut engine = Fp64.build(p, length, options).unwrap();
+            engine.write(0, &x, Shift::ZERO).unwrap();
+            engine
+        });
+        let long = (150_000_000 / length as u64).clamp(20, 20_000);
+        let turns: Vec<[[f64; 2]; 2]> = (0..11)
+            .map(|_| {
+                engines.each_mut().map(|engine| {
+                    let [one, many] = [1, 1 + long].map(|n| {
+                        let lap = Instant::now();
+                        engine.square(0, n, Step::SquareMinusTwo, Shift::ZERO).unwrap();
+                        lap.elapsed().as_secs_f64() * 1e6
+                    });
+                    // A squaring inside a call, and a call of half a second.
+                    let each = (many - one) / long as f64;
+                    [each, each * (1.0 + (one - each) / 5e5)]
+                })
+            })
+            .collect();
+        let median = |of: &dyn Fn(&[[f64; 2]; 2]) -> f64| {
+            let mut all: Vec<f64> = turns.iter().map(of).collect();
+            all.sort_by(f64::total_cmp);
+            all[all.len() / 2]
+        };
+        let (plain, checked) = (median(&|t| t[0][0]), median(&|t| t[1][0]));
+        let [inside, strides] =
+            [0, 1].map(|k| 100.0 * median(&|t: &[[f64; 2]; 2]| t[1][k] / t[0][k]) - 100.0);
+        println!("| {p} | {length} | {plain:.1} | {checked:.1} | {inside:.1} % | {strides:.1} % |");
+    }
+}

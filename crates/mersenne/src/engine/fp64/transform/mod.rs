@@ -16,6 +16,10 @@ pub(crate) mod tiled;
 pub(crate) mod whole;
 
 use super::carry::Subtrahend;
+use super::carry::sums::Sums;
+use super::digits::RUN;
+use super::flip::Flip;
+use crate::engine::squares::Root;
 
 /// A weighted transform, with memory for one residue: the loaded residue, which is ready to be
 /// squared.
@@ -23,7 +27,7 @@ use super::carry::Subtrahend;
 /// Residues enter and leave a transform as the ⌈p/64⌉ little-endian limbs of a number below 2^p − 1.
 /// Every squaring returns its round-off: the largest distance of a word from the nearest integer, or
 /// ½ if a word was too large to be rounded.
-pub(crate) trait Transform: Send {
+pub(crate) trait Transform: Send + Sync {
     /// Loads the residue x.
     fn load(&mut self, x: &[u64]);
 
@@ -33,4 +37,21 @@ pub(crate) trait Transform: Send {
     /// Computes the square of the loaded residue minus the subtrahend, and writes it to `x`. Returns
     /// the round-off. Afterwards no residue is loaded.
     fn square_into(&mut self, subtract: Option<Subtrahend>, x: &mut Vec<u64>) -> f64;
+
+    /// Makes sums by this root over the words of each residue that is loaded or squared, from the
+    /// next call of [`Transform::load`] on. At first no sums are made.
+    fn sum_by(&mut self, root: &Root);
+
+    /// Returns the sums made by the last load or squaring: over the digits that are then loaded, or
+    /// were packed, and over the carries. Carries are counted before a subtrahend is taken from
+    /// them.
+    fn sums(&self) -> Sums;
+
+    /// Copies the digits from word `first` on, which is a multiple of [`RUN`].
+    /// The last call must have been [`Transform::square_into`]. Digits after the last word of the
+    /// residue are 0.
+    fn digits(&self, first: usize, digits: &mut [i32; RUN]);
+
+    /// Makes a bit flip during the next squaring.
+    fn flip_next(&mut self, flip: Flip);
 }

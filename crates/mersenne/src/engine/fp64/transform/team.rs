@@ -148,6 +148,11 @@ impl<W: Send> Team<W> {
         Ok(team)
     }
 
+    /// Returns the working memory of all threads.
+    pub(super) fn workers(&mut self) -> &mut [W] {
+        &mut self.workers
+    }
+
     /// Calls `work` once for every item, in parallel. The first argument is the working memory of
     /// the thread that makes the call. A thread that has finished an item takes the next one.
     pub(super) fn share<T: Send>(

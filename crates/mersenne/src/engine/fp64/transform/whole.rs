@@ -10,9 +10,13 @@ use super::Transform;
 use super::buffer::{Buffer, words_mut};
 use super::pairing::square_row_zero;
 use super::roots::Roots;
-use crate::engine::fp64::carry::{Subtrahend, chain};
+use crate::engine::fp64::carry::Subtrahend;
+use crate::engine::fp64::carry::chain::{self, Tables};
+use crate::engine::fp64::carry::sums::{AllFactors, Sums};
 use crate::engine::fp64::digits::{self, Part, RUN, Run, Start};
+use crate::engine::fp64::flip::{Flip, Place, choose, flip_f64};
 use crate::engine::fp64::weights::Weight;
+use crate::engine::squares::Root;
 use crate::layout::WordLayout;
 
 /// A transform of N words as N/2 complex points in one FFT.
@@ -31,6 +35,10 @@ pub(crate) struct Whole {
     weights: Vec<f64>,
     inverse_weights: Vec<f64>,
     bits: Vec<u8>,
+    /// The factors of the sums, if sums are made.
+    factors: Option<AllFactors>,
+    sums: Sums,
+    flip: Option<Flip>,
 }
 
 impl Whole {
@@ -55,6 +63,9 @@ impl Whole {
             weights: weights.iter().map(|w| w.forward).collect(),
             inverse_weights: weights.iter().map(|w| w.inverse).collect(),
             bits: (0..layout.len()).map(|j| layout.bits(j) as u8).collect(),
+            factors: None,
+            sums: Sums::default(),
+            flip: None,
         }
     }
 
@@ -64,13 +75,42 @@ impl Whole {
         self.forward.process_with_scratch(&mut self.points, &mut self.scratch);
     }
 
+    /// Flips a bit of a table.
+    fn flip_table(&mut self, bit: u64) {
+        match choose(bit, 4) {
+            (0, bit) => flip_f64(words_mut(&mut self.quarter), bit),
+            (1, bit) => flip_f64(&mut self.weights, bit),
+            (2, bit) => flip_f64(&mut self.inverse_weights, bit),
+            (_, bit) => self.factors.iter_mut().for_each(|factors| factors.flip(bit)),
+        }
+    }
+
     /// Computes the balanced digits of the square of the loaded residue, minus the subtrahend.
     /// Returns the round-off.
     fn square_to_digits(&mut self, subtract: Option<Subtrahend>) -> f64 {
+        let flip = self.flip.take();
+        let at = |place| flip.and_then(|flip| flip.at(place));
+        if let Some(bit) = at(Place::Tables) {
+            self.flip_table(bit);
+        }
+        if let Some(bit) = at(Place::Spectrum).filter(|bit| bit % 2 == 0) {
+            flip_f64(words_mut(&mut self.points), bit / 2);
+        }
         square_row_zero(&mut self.points, &self.quarter);
+        if let Some(bit) = at(Place::Spectrum).filter(|bit| bit % 2 == 1) {
+            flip_f64(words_mut(&mut self.points), bit / 2);
+        }
         self.inverse.process_with_scratch(&mut self.points, &mut self.scratch);
-        let (inverse, bits) = (&self.inverse_weights, &self.bits);
-        chain::release(&self.layout, &self.points, inverse, bits, subtract, &mut self.digits)
+        let (inverse, bits, factors) = (&self.inverse_weights, &self.bits, self.factors.as_ref());
+        let tables = Tables { inverse, bits, factors, flip: at(Place::Carries) };
+        let (error, sums) =
+            chain::release(&self.layout, &self.points, &tables, subtract, &mut self.digits);
+        self.sums = sums;
+        if let Some(bit) = at(Place::Digits) {
+            let (word, bit) = choose(bit, self.digits.len());
+            self.digits[word] ^= 1 << (bit % 32);
+        }
+        error
     }
 }
 
@@ -110,6 +150,9 @@ fn weigh(digits: &[i32], weights: &[f64], points: &mut [Complex<f64>]) {
 impl Transform for Whole {
     fn load(&mut self, x: &[u64]) {
         unpack(x, &self.run, &self.starts, &mut self.digits);
+        if let Some(factors) = &self.factors {
+            self.sums = chain::sums_of(factors, &self.digits);
+        }
         self.transform();
     }
 
@@ -127,5 +170,24 @@ impl Transform for Whole {
             }
         });
         error
+    }
+
+    fn sum_by(&mut self, root: &Root) {
+        self.factors = Some(AllFactors::new(root, self.layout.len()));
+    }
+
+    fn sums(&self) -> Sums {
+        self.sums
+    }
+
+    fn digits(&self, first: usize, digits: &mut [i32; RUN]) {
+        let from = &self.digits[first..];
+        let count = from.len().min(RUN);
+        digits[..count].copy_from_slice(&from[..count]);
+        digits[count..].fill(0);
+    }
+
+    fn flip_next(&mut self, flip: Flip) {
+        self.flip = Some(flip);
     }
 }

@@ -34,13 +34,16 @@ use rustfft::{Fft, FftPlanner};
 
 use super::Transform;
 use super::block::{GAP, WIDTH, gather, scatter, twist, untwist};
-use super::buffer::{Buffer, Shared};
+use super::buffer::{Buffer, Shared, words_mut};
 use super::roots::Roots;
 use super::team::Team;
-use crate::engine::fp64::carry::lanes::{self, RowWeights};
+use crate::engine::fp64::carry::lanes::{self, PointWords, RowWeights, Seen};
+use crate::engine::fp64::carry::sums::{RowFactors, SumTables, Sums, SumsOfRows, WordFactor};
 use crate::engine::fp64::carry::{Observed, Subtrahend};
 use crate::engine::fp64::digits::{self, PARTS, Part, RUN, Run, Start, integer};
+use crate::engine::fp64::flip::{Flip, Place, choose, flip_f64};
 use crate::engine::fp64::weights::{Bases, Weight};
+use crate::engine::squares::Root;
 use crate::layout::WordLayout;
 
 type C64 = Complex<f64>;
@@ -51,6 +54,8 @@ pub(crate) struct RowColumn {
     points: Buffer,
     groups: Vec<Group>,
     team: Team<Worker>,
+    sums: Sums,
+    flip: Option<Flip>,
 }
 
 /// The working memory of one thread.
@@ -59,6 +64,8 @@ struct Worker {
     scratch: Buffer,
     rows: [Buffer; 2],
     carry: Vec<f64>,
+    /// The sums over the rows of blocks to which carries were added.
+    sums: SumsOfRows,
 }
 
 impl Worker {
@@ -70,6 +77,7 @@ impl Worker {
             scratch: Buffer::new(scratch),
             rows: [Buffer::new(columns), Buffer::new(columns)],
             carry: vec![0.0; rows],
+            sums: SumsOfRows::default(),
         }
     }
 }
@@ -103,6 +111,8 @@ struct Plan {
     /// The positions of the rows in a packed residue, and of the words of each block in a row.
     starts: Vec<Start>,
     runs: Vec<Run>,
+    /// The tables of sums, if sums are made.
+    factors: Option<SumTables>,
 }
 
 /// A run of adjacent blocks of columns. One thread processes them in order, and carries run through
@@ -111,9 +121,7 @@ struct Group {
     blocks: Range<usize>,
     /// The carries out of the last block of the group, one for each row.
     carry: Vec<f64>,
-    errors: Vec<f64>,
-    energy: Vec<f64>,
-    foreign: u64,
+    seen: Seen,
 }
 
 /// A number that is subtracted from a product. It is subtracted, as `value`, from the carry into
@@ -159,14 +167,35 @@ impl RowColumn {
             .map(|first| Group {
                 blocks: first..(first + per_group).min(blocks),
                 carry: vec![0.0; rows],
-                errors: vec![0.0; rows],
-                energy: vec![0.0; rows],
-                foreign: 0,
+                seen: Seen::new(rows),
             })
             .collect();
         let scratch = plan.scratch_len();
         let team = Team::new(threads, || Worker::new(rows, columns, scratch))?;
-        Ok(Self { points: Buffer::new(blocks * plan.stride), plan, groups, team })
+        let points = Buffer::new(blocks * plan.stride);
+        Ok(Self { points, plan, groups, team, sums: Sums::default(), flip: None })
+    }
+
+    /// Computes the square of the loaded residue, minus the subtrahend: its digits if `to_digits`, and
+    /// otherwise their spectrum. Returns the round-off.
+    fn product(&mut self, subtract: Option<Subtrahend>, to_digits: bool) -> f64 {
+        let flip = self.flip.take();
+        let at = |place| flip.and_then(|flip| flip.at(place));
+        if let Some(bit) = at(Place::Tables) {
+            self.plan.flip(bit);
+        }
+        if let Some(bit) = at(Place::Spectrum).filter(|bit| bit % 2 == 0) {
+            flip_f64(words_mut(&mut self.points), bit / 2);
+        }
+        self.row_pass();
+        if let Some(bit) = at(Place::Spectrum).filter(|bit| bit % 2 == 1) {
+            flip_f64(words_mut(&mut self.points), bit / 2);
+        }
+        let error = self.column_pass(subtract, to_digits, flip);
+        if let Some(bit) = at(Place::Digits).filter(|_| to_digits) {
+            flip_f64(words_mut(&mut self.points), bit);
+        }
+        error
     }
 
     /// Executes the row pass: transforms every pair of rows, squares the rows, and transforms them
@@ -183,8 +212,17 @@ impl RowColumn {
 
     /// Executes the column pass: transforms columns back, rounds the words of the product and
     /// propagates carries. Then, unless `to_digits`, weights the words and transforms them again.
-    /// Returns the round-off.
-    fn column_pass(&mut self, subtract: Option<Subtrahend>, to_digits: bool) -> f64 {
+    /// Returns the round-off. Flips a bit of a carry that a block leaves to the next, or of a word that
+    /// waits for carries, if `flip` is there.
+    fn column_pass(
+        &mut self,
+        subtract: Option<Subtrahend>,
+        to_digits: bool,
+        flip: Option<Flip>,
+    ) -> f64 {
+        let at = |place| flip.and_then(|flip| flip.at(place));
+        let blocks = self.groups.last().map_or(1, |group| group.blocks.end);
+        let in_carry = at(Place::Carries).map(|bit| choose(bit, blocks));
         let plan = &self.plan;
         let inject = subtract.map(|s| plan.injection(s));
         let per_group = self.groups.first().map_or(1, |g| g.blocks.len());
@@ -192,12 +230,18 @@ impl RowColumn {
         self.team.share(
             self.groups.iter_mut().zip(self.points.chunks_mut(chunk)),
             |worker, (group, points)| {
-                plan.release_group(group, points, worker, inject, to_digits);
+                plan.release_group(group, points, worker, (inject, in_carry), to_digits);
             },
         );
         // The carries out of the last group go into the row below.
         if let Some(last) = self.groups.last_mut() {
             last.carry.rotate_right(1);
+        }
+        self.team.workers().iter_mut().for_each(|worker| worker.sums.clear());
+        if let Some(bit) = at(Place::Digits).filter(|_| !to_digits) {
+            let (group, bit) = choose(bit, self.groups.len());
+            let block = &mut words_mut(&mut self.points)[2 * group * chunk..][..2 * plan.stride];
+            flip_f64(block, bit);
         }
         let groups = &self.groups;
         let before = |g: usize| &groups[(g + groups.len() - 1) % groups.len()].carry;
@@ -206,11 +250,17 @@ impl RowColumn {
             plan.finish_first(&groups[g], before(g), points, worker, to_digits);
         });
         let observed = Observed {
-            largest: groups.iter().flat_map(|g| &g.errors).copied().fold(0.0, f64::max),
-            energy: groups.iter().flat_map(|g| &g.energy).sum(),
-            foreign: groups.iter().fold(0, |all, g| all | g.foreign),
+            largest: groups.iter().flat_map(|g| &g.seen.errors).copied().fold(0.0, f64::max),
+            energy: groups.iter().flat_map(|g| &g.seen.energy).sum(),
+            foreign: groups.iter().fold(0, |all, g| all | g.seen.foreign),
         };
-        observed.round_off(plan.layout.len())
+        let round_off = observed.round_off(plan.layout.len());
+        if let Some(SumTables { rows, .. }) = &plan.factors {
+            let released = groups.iter().map(|group| group.seen.sums.total(rows));
+            let absorbed = self.team.workers().iter().map(|worker| worker.sums.total(rows));
+            self.sums = released.chain(absorbed).fold(Sums::default(), Sums::plus);
+        }
+        round_off
     }
 
     /// Packs the digits of the square, which are in the points, into x. The last call of
@@ -242,19 +292,47 @@ fn pack(plan: &Plan, points: &[C64], mut part: Part<'_>) {
 
 impl Transform for RowColumn {
     fn load(&mut self, x: &[u64]) {
+        self.team.workers().iter_mut().for_each(|worker| worker.sums.clear());
         self.plan.load(&mut self.points, x, &mut self.team);
+        if let Some(SumTables { rows, .. }) = &self.plan.factors {
+            let absorbed = self.team.workers().iter().map(|worker| worker.sums.total(rows));
+            self.sums = absorbed.fold(Sums::default(), Sums::plus);
+        }
     }
 
     fn square(&mut self, subtract: Option<Subtrahend>) -> f64 {
-        self.row_pass();
-        self.column_pass(subtract, false)
+        self.product(subtract, false)
     }
 
     fn square_into(&mut self, subtract: Option<Subtrahend>, x: &mut Vec<u64>) -> f64 {
-        self.row_pass();
-        let error = self.column_pass(subtract, true);
+        let error = self.product(subtract, true);
         self.store(x);
         error
+    }
+
+    fn sum_by(&mut self, root: &Root) {
+        let Plan { rows, columns, .. } = self.plan;
+        let words = WordFactor::of_words(root, 2 * columns);
+        let factors = RowFactors::new(root, (0..rows).map(|r| r * 2 * columns));
+        self.plan.factors = Some(SumTables { words, rows: factors });
+        self.groups.iter_mut().for_each(|group| group.seen.sums = SumsOfRows::new(rows));
+        self.team.workers().iter_mut().for_each(|worker| worker.sums = SumsOfRows::new(rows));
+    }
+
+    fn sums(&self) -> Sums {
+        self.sums
+    }
+
+    fn flip_next(&mut self, flip: Flip) {
+        self.flip = Some(flip);
+    }
+
+    fn digits(&self, first: usize, digits: &mut [i32; RUN]) {
+        let (row, word) = (first / (2 * self.plan.columns), first % (2 * self.plan.columns));
+        let at = word / RUN * self.plan.stride + row * WIDTH;
+        for (z, pair) in self.points[at..].iter().zip(digits.chunks_exact_mut(2)) {
+            (pair[0], pair[1]) = (integer(z.re), integer(z.im));
+        }
     }
 }
 
@@ -287,6 +365,7 @@ impl Plan {
             word_weights: (0..2 * columns).map(|i| Weight::new(&layout, i, 1.0)).collect(),
             starts: Start::of_rows(&layout, 2 * columns, rows),
             runs: Run::of_row(&layout, 2 * columns),
+            factors: None,
         }
     }
 
@@ -297,17 +376,39 @@ impl Plan {
         ffts.iter().map(|f| f.get_inplace_scratch_len()).max().unwrap_or(0)
     }
 
-    fn injection(&self, s: Subtrahend) -> Injection {
-        let (row, i) = (s.word / (2 * self.columns), s.word % (2 * self.columns));
-        // Chains start at even words. So what is subtracted from an odd word is taken from the word
-        // before it, in units of that word's end.
-        let below = if i % 2 == 0 { 0 } else { self.layout.bits(s.word - 1) };
-        Injection { column: i / 2, row, value: (1u64 << (s.bit + 1 + below)) as f64 }
+    /// Flips a bit of a table.
+    fn flip(&mut self, bit: u64) {
+        match choose(bit, 7) {
+            (0, bit) => flip_f64(words_mut(&mut self.twiddle_base), bit),
+            (1, bit) => flip_f64(words_mut(&mut self.twiddle_step), bit),
+            (2, bit) => flip_f64(words_mut(&mut self.row_root), bit),
+            (3, bit) => flip_f64(words_mut(&mut self.quarter), bit),
+            (4, bit) => self.row_weights.flip(bit),
+            (5, bit) => {
+                let (word, bit) = choose(bit, self.word_weights.len());
+                let Weight { numerator, forward, inverse } = self.word_weights[word];
+                let mut weight = [numerator, forward, inverse];
+                flip_f64(&mut weight, bit);
+                let [numerator, forward, inverse] = weight;
+                self.word_weights[word] = Weight { numerator, forward, inverse };
+            }
+            (_, bit) => self.factors.iter_mut().for_each(|tables| tables.flip(bit)),
+        }
     }
 
-    /// Returns the weights of the two words of one point: the point in row 0 of the given column.
-    fn words(&self, column: usize) -> [Weight; 2] {
-        [self.word_weights[2 * column], self.word_weights[2 * column + 1]]
+    fn injection(&self, s: Subtrahend) -> Injection {
+        let (row, i) = (s.word / (2 * self.columns), s.word % (2 * self.columns));
+        Injection { column: i / 2, row, value: s.value() as f64 }
+    }
+
+    /// Returns the two words of one point: the point in row 0 of the given column.
+    fn words(&self, column: usize) -> PointWords {
+        let words = 2 * column..2 * column + 2;
+        let factors = self.factors.as_ref().map(|tables| &tables.words[words.clone()]);
+        PointWords {
+            weights: [self.word_weights[words.start], self.word_weights[words.start + 1]],
+            factors: factors.map_or([WordFactor::ZERO; 2], |two| [two[0], two[1]]),
+        }
     }
 
     /// Weights the digits of the residue x, computes the FFTs of the columns, multiplies them by the
@@ -334,14 +435,12 @@ impl Plan {
             let column = &mut worker.block[w * (self.rows + GAP)..][..self.rows];
             let words = self.words(block * WIDTH + w);
             let last = w + 1 == WIDTH;
-            lanes::absorb::<true>(
-                column,
-                &self.row_weights,
-                words,
-                self.bases,
-                &mut worker.carry,
-                last,
-            );
+            let absorb = match &self.factors {
+                None => lanes::absorb::<true, false>,
+                Some(_) => lanes::absorb::<true, true>,
+            };
+            let (carry, sums) = (&mut worker.carry, &mut worker.sums);
+            absorb(column, &self.row_weights, &words, self.bases, carry, last, sums);
             self.column_forward.process_with_scratch(column, &mut worker.scratch);
         }
         twist(&worker.block, self.base(block), &self.twiddle_step, points);
@@ -356,13 +455,11 @@ impl Plan {
         group: &mut Group,
         points: &mut [C64],
         worker: &mut Worker,
-        inject: Option<Injection>,
+        (inject, flip): (Option<Injection>, Option<(usize, u64)>),
         to_digits: bool,
     ) {
         group.carry.fill(0.0);
-        group.errors.fill(0.0);
-        group.energy.fill(0.0);
-        group.foreign = 0;
+        group.seen.clear();
         let first = group.blocks.start;
         for (block, points) in group.blocks.clone().zip(points.chunks_mut(self.stride)) {
             untwist(points, self.base(block), &self.twiddle_step, &mut worker.block);
@@ -371,23 +468,32 @@ impl Plan {
                 let index = block * WIDTH + w;
                 let column = &mut worker.block[w * (self.rows + GAP)..][..self.rows];
                 self.column_inverse.process_with_scratch(column, &mut worker.scratch);
-                if let Some(at) = inject.filter(|at| at.column == index) {
-                    group.carry[at.row] -= at.value;
-                }
-                let release =
-                    if as_digits { lanes::release::<false> } else { lanes::release::<true> };
-                group.foreign |= release(
+                let release = match (as_digits, &self.factors) {
+                    (true, None) => lanes::release::<false, false>,
+                    (true, Some(_)) => lanes::release::<false, true>,
+                    (false, None) => lanes::release::<true, false>,
+                    (false, Some(_)) => lanes::release::<true, true>,
+                };
+                let here = inject.filter(|at| at.column == index);
+                release(
                     column,
                     &self.row_weights,
-                    self.words(index),
+                    &self.words(index),
                     self.bases,
+                    here.map(|at| (at.row, at.value)),
                     &mut group.carry,
-                    &mut group.errors,
-                    &mut group.energy,
+                    &mut group.seen,
                 );
                 if !as_digits {
                     self.column_forward.process_with_scratch(column, &mut worker.scratch);
                 }
+            }
+            if let Some((_, bit)) = flip.filter(|&(of, _)| of == block) {
+                flip_f64(&mut group.carry, bit);
+            }
+            if block == first {
+                // The digits change when the carries into the group are added.
+                group.seen.sums.clear_digits();
             }
             if as_digits {
                 scatter(&worker.block, self.rows, points);
@@ -416,13 +522,18 @@ impl Plan {
             return self.weigh_block(block, points, worker);
         }
         for w in 0..WIDTH {
-            lanes::absorb::<false>(
+            let absorb = match &self.factors {
+                None => lanes::absorb::<false, false>,
+                Some(_) => lanes::absorb::<false, true>,
+            };
+            absorb(
                 &mut worker.block[w * (self.rows + GAP)..][..self.rows],
                 &self.row_weights,
-                self.words(block * WIDTH + w),
+                &self.words(block * WIDTH + w),
                 self.bases,
                 &mut worker.carry,
                 w + 1 == WIDTH,
+                &mut worker.sums,
             );
         }
         scatter(&worker.block, self.rows, points);

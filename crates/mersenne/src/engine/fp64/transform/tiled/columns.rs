@@ -10,6 +10,7 @@ use warpint_arith::simd::{F64s, Kernel};
 use super::plan::Plan;
 use super::shape::{ROW, WIDTH};
 use super::stages::{Fft, Plain, Scalars, Twist, View};
+use crate::engine::fp64::carry::sums::Totals;
 use crate::engine::fp64::carry::tiles::{Seen, Subtracted, Tile};
 
 /// A number that is subtracted from a product. It is subtracted, as `value`, from the carry into
@@ -28,7 +29,7 @@ pub(super) enum Work<'a> {
     Release { to_digits: bool, inject: Option<Injection>, seen: &'a mut Seen },
     /// Adds the carries to a block of digits. Then weights the digits and transforms them, unless
     /// `to_digits`.
-    Absorb { to_digits: bool },
+    Absorb { to_digits: bool, sums: &'a mut Totals },
 }
 
 /// The work of the column pass on one block.
@@ -135,6 +136,7 @@ impl Block<'_> {
         let [r1, r2] = plan.shape.rows;
         let fft = &plan.row_ffts[0];
         let first_column = self.block * WIDTH;
+        let factors = plan.factors(self.block);
         let mut digits = false;
         for q in 0..r2 {
             let (rows, view) = (self.strided::<V>(q), self.tile::<V>());
@@ -145,6 +147,7 @@ impl Block<'_> {
                 first: q * r1,
                 words: &plan.word_weights[self.block],
                 bases: plan.bases,
+                factors,
             };
             let carry = &mut self.carry[q * r1..][..r1];
             // SAFETY: the block has R1·pitch rows, and the tile R1 rows.
@@ -167,13 +170,13 @@ impl Block<'_> {
                             tile.release::<V, true>(i, subtract, carry, seen);
                         }
                     }
-                    Work::Absorb { to_digits } => {
+                    Work::Absorb { to_digits, sums } => {
                         copy::<V>(i, r1, rows, view);
                         digits = *to_digits;
                         if digits {
-                            tile.absorb::<V, false>(i, carry);
+                            tile.absorb::<V, false>(i, carry, sums);
                         } else {
-                            tile.absorb::<V, true>(i, carry);
+                            tile.absorb::<V, true>(i, carry, sums);
                         }
                     }
                 }

@@ -44,9 +44,12 @@ use self::worker::Worker;
 use super::Transform;
 use super::buffer::{Buffer, words, words_mut};
 use super::team::Team;
+use crate::engine::fp64::carry::sums::{Sums, Totals};
 use crate::engine::fp64::carry::tiles::Seen;
 use crate::engine::fp64::carry::{Observed, Subtrahend};
 use crate::engine::fp64::digits::{self, PARTS, Part, RUN, integer};
+use crate::engine::fp64::flip::{Flip, Place, choose, flip_f64};
+use crate::engine::squares::Root;
 use crate::layout::WordLayout;
 
 /// The least number of blocks of a group.
@@ -58,6 +61,8 @@ pub(crate) struct Tiled {
     points: Buffer,
     groups: Vec<Group>,
     team: Team<Worker>,
+    sums: Sums,
+    flip: Option<Flip>,
 }
 
 /// A run of adjacent blocks of columns. One thread processes them in order, and carries run through
@@ -111,7 +116,29 @@ impl Tiled {
             .collect();
         let team = Team::new(threads, || Worker::new(&shape))?;
         let points = Buffer::new(blocks * shape.stride() / 2);
-        Ok(Self { plan, points, groups, team })
+        Ok(Self { plan, points, groups, team, sums: Sums::default(), flip: None })
+    }
+
+    /// Computes the square of the loaded residue, minus the subtrahend: its digits if `to_digits`, and
+    /// otherwise their spectrum. Returns the round-off.
+    fn product(&mut self, subtract: Option<Subtrahend>, to_digits: bool) -> f64 {
+        let flip = self.flip.take();
+        let at = |place| flip.and_then(|flip| flip.at(place));
+        if let Some(bit) = at(Place::Tables) {
+            self.plan.flip(bit);
+        }
+        if let Some(bit) = at(Place::Spectrum).filter(|bit| bit % 2 == 0) {
+            flip_f64(words_mut(&mut self.points), bit / 2);
+        }
+        self.row_pass();
+        if let Some(bit) = at(Place::Spectrum).filter(|bit| bit % 2 == 1) {
+            flip_f64(words_mut(&mut self.points), bit / 2);
+        }
+        let error = self.column_pass(subtract, to_digits, flip);
+        if let Some(bit) = at(Place::Digits).filter(|_| to_digits) {
+            flip_f64(words_mut(&mut self.points), bit);
+        }
+        error
     }
 
     /// Executes the row pass: transforms every pair of rows, squares the rows, and transforms them
@@ -127,8 +154,17 @@ impl Tiled {
 
     /// Executes the column pass: transforms columns back, rounds the words of the product and
     /// propagates carries. Then, unless `to_digits`, weights the words and transforms them again.
-    /// Returns the round-off.
-    fn column_pass(&mut self, subtract: Option<Subtrahend>, to_digits: bool) -> f64 {
+    /// Returns the round-off. Flips a bit of a carry that a block leaves to the next, or of a word that
+    /// waits for carries, if `flip` is there.
+    fn column_pass(
+        &mut self,
+        subtract: Option<Subtrahend>,
+        to_digits: bool,
+        flip: Option<Flip>,
+    ) -> f64 {
+        let at = |place| flip.and_then(|flip| flip.at(place));
+        let blocks = self.groups.last().map_or(1, |group| group.blocks.end);
+        let in_carry = at(Place::Carries).map(|bit| choose(bit, blocks));
         let plan = &self.plan;
         let inject = subtract.map(|s| plan.injection(s));
         let stride = plan.shape.stride();
@@ -145,19 +181,32 @@ impl Tiled {
                     let (tile, carry) = (worker.tile(), &mut group.carry);
                     // SAFETY: the tile is the worker's.
                     simd::run(unsafe { Block::new(plan, block, points, tile, carry, work) });
+                    if block == group.blocks.start {
+                        // The digits change when the carries into the group are added.
+                        group.seen.sums.clear_digits();
+                    }
+                    if let Some((_, bit)) = in_carry.filter(|&(of, _)| of == block) {
+                        flip_f64(&mut group.carry, bit);
+                    }
                 }
             },
         );
         if let Some(last) = self.groups.last_mut() {
             plan.to_next_row(&mut last.carry);
         }
+        self.team.workers().iter_mut().for_each(|worker| worker.sums = Totals::default());
+        if let Some(bit) = at(Place::Digits).filter(|_| !to_digits) {
+            let (group, bit) = choose(bit, self.groups.len());
+            flip_f64(&mut points[group * per_group * stride..][..stride], bit);
+        }
         let groups = &self.groups;
         let firsts = points.chunks_mut(per_group * stride).enumerate();
         self.team.share(firsts, |worker, (g, points)| {
             let before = &groups[(g + groups.len() - 1) % groups.len()].carry;
             worker.carry.copy_from_slice(before);
-            let (tile, carry) = (worker.tile(), &mut worker.carry);
-            let work = Work::Absorb { to_digits };
+            let tile = worker.tile();
+            let work = Work::Absorb { to_digits, sums: &mut worker.sums };
+            let carry = &mut worker.carry;
             // SAFETY: the tile is the worker's.
             let block =
                 unsafe { Block::new(plan, groups[g].blocks.start, points, tile, carry, work) };
@@ -168,7 +217,17 @@ impl Tiled {
             energy: groups.iter().flat_map(|g| g.seen.energy).sum(),
             foreign: groups.iter().fold(0, |all, g| all | g.seen.foreign()),
         };
-        observed.round_off(plan.layout.len())
+        let round_off = observed.round_off(plan.layout.len());
+        let released = groups.iter().map(|group| group.seen.sums.sums());
+        let released = released.fold(Sums::default(), Sums::plus);
+        self.sums = released.plus(self.absorbed());
+        round_off
+    }
+
+    /// Returns the sums over the blocks to which carries were added last.
+    fn absorbed(&mut self) -> Sums {
+        let workers = self.team.workers().iter();
+        workers.map(|worker| worker.sums.sums()).fold(Sums::default(), Sums::plus)
     }
 
     /// Packs the digits of the square, which are in the points, into x. The last call of
@@ -218,19 +277,42 @@ fn unpack(plan: &Plan, block: usize, x: &[u64], points: &mut [f64]) {
 
 impl Transform for Tiled {
     fn load(&mut self, x: &[u64]) {
+        self.team.workers().iter_mut().for_each(|worker| worker.sums = Totals::default());
         self.plan.load(&mut self.points, x, &mut self.team);
+        self.sums = self.absorbed();
     }
 
     fn square(&mut self, subtract: Option<Subtrahend>) -> f64 {
-        self.row_pass();
-        self.column_pass(subtract, false)
+        self.product(subtract, false)
     }
 
     fn square_into(&mut self, subtract: Option<Subtrahend>, x: &mut Vec<u64>) -> f64 {
-        self.row_pass();
-        let error = self.column_pass(subtract, true);
+        let error = self.product(subtract, true);
         self.store(x);
         error
+    }
+
+    fn sum_by(&mut self, root: &Root) {
+        self.plan.sum_by(root);
+    }
+
+    fn sums(&self) -> Sums {
+        self.sums
+    }
+
+    fn flip_next(&mut self, flip: Flip) {
+        self.flip = Some(flip);
+    }
+
+    fn digits(&self, first: usize, digits: &mut [i32; RUN]) {
+        let shape = &self.plan.shape;
+        let (row, word) = (first / (2 * shape.column_count()), first % (2 * shape.column_count()));
+        let at = word / RUN * shape.stride() + shape.place(row);
+        let points = &words(&self.points)[at..][..ROW];
+        for w in 0..WIDTH {
+            digits[2 * w] = integer(points[w]);
+            digits[2 * w + 1] = integer(points[WIDTH + w]);
+        }
     }
 }
 
@@ -238,10 +320,7 @@ impl Plan {
     fn injection(&self, s: Subtrahend) -> Injection {
         let width = 2 * self.shape.column_count();
         let (row, i) = (s.word / width, s.word % width);
-        // The number is subtracted from the carry into an even word. So what is subtracted from an
-        // odd word is taken from the word before it, in units of that word's end.
-        let below = if i % 2 == 0 { 0 } else { self.layout.bits(s.word - 1) };
-        Injection { column: i / 2, row, value: (1u64 << (s.bit + 1 + below)) as f64 }
+        Injection { column: i / 2, row, value: s.value() as f64 }
     }
 
     /// Turns the carries out of the last words of the rows into carries into the first words. The
@@ -258,8 +337,9 @@ impl Plan {
         team.share(blocks, |worker, (block, points)| {
             unpack(self, block, x, points);
             worker.carry.fill(0.0);
-            let (tile, carry) = (worker.tile(), &mut worker.carry);
-            let work = Work::Absorb { to_digits: false };
+            let tile = worker.tile();
+            let work = Work::Absorb { to_digits: false, sums: &mut worker.sums };
+            let carry = &mut worker.carry;
             // SAFETY: the tile is the worker's.
             simd::run(unsafe { Block::new(self, block, points, tile, carry, work) });
         });

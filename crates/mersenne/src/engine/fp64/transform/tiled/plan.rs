@@ -3,11 +3,14 @@
 use super::shape::{ROW, Shape, WIDTH};
 use super::stages::Fft;
 use crate::engine::fp64::carry::lanes::RowWeights;
-use crate::engine::fp64::carry::tiles::WordWeights;
+use crate::engine::fp64::carry::sums::{RowFactors, SumTables, WordFactor};
+use crate::engine::fp64::carry::tiles::{TileFactors, WordWeights};
 use crate::engine::fp64::digits::{Run, Start};
+use crate::engine::fp64::flip::{choose, flip_f64};
 use crate::engine::fp64::transform::buffer::{Buffer, words_mut};
 use crate::engine::fp64::transform::roots::Roots;
 use crate::engine::fp64::weights::{Bases, Weight};
+use crate::engine::squares::Root;
 use crate::layout::WordLayout;
 
 /// The shape of a transform, its FFTs and its tables.
@@ -47,6 +50,8 @@ pub(super) struct Plan {
     /// The positions of the rows in a packed residue, and of the words of each block in a row.
     pub(super) starts: Vec<Start>,
     pub(super) runs: Vec<Run>,
+    /// The tables of sums, if sums are made.
+    pub(super) sums: Option<SumTables>,
 }
 
 impl Plan {
@@ -95,10 +100,7 @@ impl Plan {
             table
         };
         // The forward and inverse transforms together return n times the convolution.
-        let weights = (0..rows).map(|at| {
-            let row = at / r1 + r2 * (at % r1);
-            Weight::new(&layout, row * 2 * columns, n as f64)
-        });
+        let weights = shape.firsts().map(|j| Weight::new(&layout, j, n as f64));
         let word = |j: usize| WordWeights::new(Weight::new(&layout, j, 1.0));
         let block = |b: usize| std::array::from_fn(|j| word(b * ROW + j));
         Some(Self {
@@ -128,7 +130,39 @@ impl Plan {
             starts: Start::of_rows(&layout, 2 * columns, rows),
             runs: Run::of_row(&layout, 2 * columns),
             pairs,
+            sums: None,
         })
+    }
+
+    /// Flips a bit of a table.
+    pub(super) fn flip(&mut self, bit: u64) {
+        match choose(bit, 9) {
+            (0, bit) => flip_f64(self.row_twiddles.as_flattened_mut(), bit),
+            (1, bit) => flip_f64(self.column_twiddles.as_flattened_mut(), bit),
+            (2, bit) => flip_f64(self.quarter.as_flattened_mut(), bit),
+            (3, bit) => flip_f64(words_mut(&mut self.coarse), bit),
+            (4, bit) => flip_f64(words_mut(&mut self.fine), bit),
+            (5, bit) => flip_f64(words_mut(&mut self.roots), bit),
+            (6, bit) => self.row_weights.flip(bit),
+            (7, bit) => {
+                let words = self.word_weights.as_flattened_mut();
+                let (word, bit) = choose(bit, words.len());
+                words[word].flip(bit);
+            }
+            (_, bit) => self.sums.iter_mut().for_each(|tables| tables.flip(bit)),
+        }
+    }
+
+    /// Computes the tables of sums.
+    pub(super) fn sum_by(&mut self, root: &Root) {
+        let words = WordFactor::of_words(root, 2 * self.shape.column_count());
+        self.sums = Some(SumTables { words, rows: RowFactors::new(root, self.shape.firsts()) });
+    }
+
+    /// Returns the factors of the sums over a block, if sums are made.
+    pub(super) fn factors(&self, block: usize) -> Option<TileFactors<'_>> {
+        let SumTables { words, rows } = self.sums.as_ref()?;
+        Some(TileFactors { words: words[block * ROW..].first_chunk()?, rows })
     }
 
     /// Returns the places of the two rows of every pair, and the indices k1 of their first rows.

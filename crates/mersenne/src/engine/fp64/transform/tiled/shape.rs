@@ -76,6 +76,12 @@ impl Shape {
         self.columns[0] * self.columns[1]
     }
 
+    /// Returns the first words of the rows, in the order of r' + R1·r for row r + R2·r'.
+    pub(super) fn firsts(self) -> impl Iterator<Item = usize> {
+        let ([r1, r2], width) = (self.rows, 2 * self.column_count());
+        (0..self.row_count()).map(move |at| (at / r1 + r2 * (at % r1)) * width)
+    }
+
     /// Returns the number of blocks of columns.
     pub(super) fn blocks(&self) -> usize {
         self.column_count() / WIDTH

@@ -1,6 +1,7 @@
 //! The working memory of one thread.
 
 use super::shape::{ROW, Shape, WIDTH};
+use crate::engine::fp64::carry::sums::Totals;
 use crate::engine::fp64::transform::buffer::{Buffer, words_mut};
 
 /// The working memory of one thread, with room for vectors of 8 lanes.
@@ -13,6 +14,8 @@ pub(super) struct Worker {
     twist: Buffer,
     /// R numbers.
     pub(super) carry: Vec<f64>,
+    /// The sums over blocks to which carries were added.
+    pub(super) sums: Totals,
 }
 
 impl Worker {
@@ -25,6 +28,7 @@ impl Worker {
             tile: Buffer::new(tile),
             twist: Buffer::new(c2 * WIDTH),
             carry: vec![0.0; shape.row_count()],
+            sums: Totals::default(),
         }
     }
 
