@@ -21,7 +21,7 @@ use warpint_device::Source;
 use super::fp64_gpu::constants;
 use super::gpu::{self, Arithmetic, Line, OnDevice, Part, Shape as _};
 use super::hybrid::Hybrid;
-use super::hybrid::bound::{self, FactorErrors, Roundings};
+use super::hybrid::bound::{self, Roundings};
 use super::{EngineError, Margin, Work};
 use shape::Shape;
 use words::HybridWords;
@@ -54,8 +54,7 @@ const SLACK: f64 = (1u32 << 24) as f64;
 /// 2^−53 (`docs/internals/hybrid-bound.md`).
 fn error_factor(shape: &Shape) -> f64 {
     let radices = |Line { q, a, b }: Line| [q, a, b];
-    let stages =
-        bound::stages(radices(shape.column()), radices(shape.row()), FactorErrors::Formula);
+    let stages = bound::stages(radices(shape.column()), radices(shape.row()));
     bound::constant(&stages, Roundings::GPU)
 }
 
