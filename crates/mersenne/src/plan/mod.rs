@@ -228,6 +228,14 @@ impl Plan {
         self.family.checks_squarings(self.exponent.get(), self.length, self.variant)
     }
 
+    /// Returns this plan if its engine can check each squaring, or else the plan in the first variant
+    /// that can do so. Returns `None` if no variant can at this length.
+    #[must_use]
+    pub fn checking(&self) -> Option<Self> {
+        let others = (0..self.variants().len()).map(|variant| Self { variant, ..*self });
+        [*self].into_iter().chain(others).find(Self::checks_squarings)
+    }
+
     /// Builds the plan's engine as [`Plan::build`] does. If `check_squarings` is true, and the engine
     /// can do so, it checks each squaring.
     ///

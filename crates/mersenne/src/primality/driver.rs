@@ -132,6 +132,10 @@ impl<'a> Driver<'a> {
     ) -> Result<Finished, TestError> {
         check_seal(good)?;
         let checks = self.options.check_squarings && matches!(self.spec.kind, TestKind::Ll(_));
+        if checks && self.options.only_checked {
+            let (engine, length) = (self.plan.engine(), self.plan.length());
+            self.plan = self.plan.checking().ok_or(TestError::Unchecked { engine, length })?;
+        }
         let mut built = self.plan.build_checked(sequence.registers(), checks)?;
         let engine = built.as_mut();
         let checked_before = self.checked;

@@ -122,6 +122,10 @@ pub struct RunOptions {
     /// can do so ([`Plan::checks_squarings`]). [`CHECK_SQUARINGS`] by default. Other tests ignore
     /// the field.
     pub check_squarings: bool,
+    /// Whether the run ends with [`TestError::Unchecked`] if `check_squarings` is true, but no variant
+    /// of the engine can check squarings, for example at the length to which the test changed after
+    /// a round-off error. By default the test then continues without these checks.
+    pub only_checked: bool,
     /// The clock that the run reads. Tests replace it.
     pub clock: &'static dyn Clock,
     /// The memory in which the run keeps states. Tests replace it.
@@ -135,6 +139,7 @@ impl Default for RunOptions {
             verify_with: None,
             residues: None,
             check_squarings: CHECK_SQUARINGS,
+            only_checked: false,
             clock: &SystemClock,
             memory: &SoundMemory,
         }

@@ -5,7 +5,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::*;
 use crate::engine::word::Word;
-use crate::engine::{BuildOptions, Engine, EngineError, EngineFamily, Health, Margin, Step};
+use crate::engine::{
+    BuildOptions, Engine, EngineError, EngineFamily, Health, Margin, Profiled, Step,
+};
 use crate::{Check, Shift};
 
 /// A family whose engines report a wrong squaring in the first `failures` calls of
@@ -14,6 +16,9 @@ struct Refusing {
     failures: AtomicU64,
     /// The lengths of the family. All of them compute like the word engine.
     lengths: &'static [usize],
+    /// The only one of two variants whose engines check squarings at lengths above 1. With `None`, no
+    /// engine does so at these lengths. At length 1, both variants do.
+    checking_variant: Option<usize>,
 }
 
 struct RefusingEngine {
@@ -24,8 +29,12 @@ struct RefusingEngine {
 }
 
 impl Refusing {
-    fn leaked(failures: u64, lengths: &'static [usize]) -> &'static Self {
-        Box::leak(Box::new(Self { failures: failures.into(), lengths }))
+    fn leaked(
+        failures: u64,
+        lengths: &'static [usize],
+        checking_variant: Option<usize>,
+    ) -> &'static Self {
+        Box::leak(Box::new(Self { failures: failures.into(), lengths, checking_variant }))
     }
 }
 
@@ -46,8 +55,12 @@ impl EngineFamily for &'static Refusing {
         Word.margin(p, 1)
     }
 
-    fn checks_squarings(&self, _p: u32, _length: usize, _variant: usize) -> bool {
-        true
+    fn checks_squarings(&self, _p: u32, length: usize, variant: usize) -> bool {
+        length == 1 || self.checking_variant == Some(variant)
+    }
+
+    fn profiled(&self) -> Option<&dyn Profiled> {
+        Some(self)
     }
 
     fn build(
@@ -59,6 +72,12 @@ impl EngineFamily for &'static Refusing {
         let inner = Word.build(p, 1, BuildOptions { check_squarings: false, ..options })?;
         let checked = options.check_squarings.then_some(0);
         Ok(Box::new(RefusingEngine { inner, family: self, length, checked }))
+    }
+}
+
+impl Profiled for &'static Refusing {
+    fn variants(&self, _length: usize) -> Vec<String> {
+        ["first", "second"].map(String::from).to_vec()
     }
 }
 
@@ -127,9 +146,19 @@ fn run_with(
     kind: TestKind,
     check_squarings: bool,
 ) -> (Result<Finished, TestError>, Vec<usize>) {
+    let options = RunOptions { check_squarings, ..RunOptions::default() };
+    run_of(Refusing::leaked(failures, lengths, Some(0)), kind, &options)
+}
+
+/// Runs a test of M_59 with a family. Returns the result, and the length to which each wrong squaring
+/// led.
+fn run_of(
+    family: &'static Refusing,
+    kind: TestKind,
+    options: &RunOptions,
+) -> (Result<Finished, TestError>, Vec<usize>) {
     let exponent = Exponent::new(59).unwrap();
-    let family: &'static &'static Refusing =
-        Box::leak(Box::new(Refusing::leaked(failures, lengths)));
+    let family: &'static &'static Refusing = Box::leak(Box::new(family));
     let plan = Plan::of_family(exponent, family, Some(1), Some(1)).unwrap();
     let mut lengthened = vec![];
     let mut events = |event| {
@@ -138,9 +167,8 @@ fn run_with(
             lengthened.push(to);
         }
     };
-    let options = RunOptions { check_squarings, ..RunOptions::default() };
     let spec = TestSpec::new(kind, exponent);
-    let result = run(&spec, plan, None, &mut events, &StopToken::new(), &options);
+    let result = run(&spec, plan, None, &mut events, &StopToken::new(), options);
     (result, lengthened)
 }
 
@@ -187,4 +215,29 @@ fn three_wrong_squarings_in_a_row_end_the_test() {
 fn only_lucas_lehmer_tests_check_squarings() {
     let outcome = outcome(run_with(1, &[1], TestKind::Prp, true).0);
     assert_eq!((outcome.checked_squarings, outcome.errors), (0, ErrorCounts::default()));
+}
+
+#[test]
+fn a_test_whose_squarings_must_be_checked_does_not_go_on_without() {
+    for (only_checked, checking_variant, checked) in [
+        // The second failure leads to length 4, at which the first variant does not check.
+        (true, Some(1), Some(57)),
+        (true, Some(0), Some(57)),
+        (true, None, None),
+        (false, None, Some(0)),
+    ] {
+        let options = RunOptions { check_squarings: true, only_checked, ..RunOptions::default() };
+        let family = Refusing::leaked(2, &[1, 4], checking_variant);
+        let (result, lengthened) = run_of(family, LL, &options);
+        assert_eq!(lengthened, [1, 4]);
+        match (result, checked) {
+            (Err(error), None) => {
+                assert!(matches!(error, TestError::Unchecked { length: 4, .. }), "{error}");
+                assert_eq!(error.to_string().lines().count(), 1);
+            }
+            (result, checked) => {
+                assert_eq!(Some(outcome(result).checked_squarings), checked);
+            }
+        }
+    }
 }
