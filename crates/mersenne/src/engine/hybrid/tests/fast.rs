@@ -25,7 +25,7 @@ fn the_digits_limit_the_words_and_not_the_errors() {
             continue;
         };
         assert!(margin.bits > 1.5 && !margin.proven, "{length}: {margin:?}");
-        if length <= 1 << 13 && length >= 1 << 6 && p > 1_001 {
+        if length <= 1 << 13 && p > 1_001 {
             assert!(margin::spare_bits(p, length) > 0.0, "{length}");
         }
     }
