@@ -252,6 +252,24 @@ mod tests {
         }
     }
 
+    /// A mark at every place of a line, in paragraphs, items and quotes, also twice and within code.
+    #[test]
+    fn no_mark_begins_an_item_at_any_place() {
+        for mark in ["-", "+", "*", "1.", "1)", "- -", "1. -", "-\n1."] {
+            for place in 15..28 {
+                for lead in ["", "- ", "1. ", "> ", "> - ", "- 1. "] {
+                    let text = format!("{lead}{} x {mark} word {}\n", words(place), words(30));
+                    if mark.contains('\n') && lead.is_empty() {
+                        // The page has an item already.
+                        continue;
+                    }
+                    let items = |text: &str| shown(text).matches("<li>").count();
+                    assert_eq!(items(&wrap(&text)), items(&text), "{text}");
+                }
+            }
+        }
+    }
+
     #[test]
     fn no_line_begins_with_a_mark() {
         for mark in [

@@ -42,7 +42,7 @@ pub(crate) enum Bench {
     /// of each engine are timed; the engines take turns. On a GPU there are two floors. They are
     /// lower bounds, computed from rates that are measured at the start: memory traffic (two reads
     /// and two writes of the spectrum, at the rate of a copy of about its size) and arithmetic
-    /// (operations counted in the kernels: for fp64 and hybrid, FP64 instructions; for goldilocks, products, and
+    /// (operations counted in the kernels: for fp64, hybrid and hybrid-fast, FP64 instructions; for goldilocks, products, and
     /// the points of the transforms times their levels). The share of each kernel is measured by
     /// separate launches. All exponents are timed on one device; with --device auto it is the
     /// device chosen for the largest exponent.

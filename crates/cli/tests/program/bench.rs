@@ -48,17 +48,18 @@ fn a_device_has_floors_and_shares() {
         let time = positive(row, "us-per-squaring");
         assert!(positive(row, "us-fastest-lap") <= time && time <= positive(row, "us-slowest-lap"));
         assert!(positive(row, "squarings") >= 16.0);
-        // Four passes over 8 bytes per word, or 12 with both transforms of hybrid, at the rate of the
+        // Four passes over 8 bytes per word, or 12 with both transforms of hybrid and hybrid-fast, at the rate of the
         // copy.
         let bytes = positive(row, "traffic-bytes");
-        let each = if row["engine"] == "hybrid" { 12.0 } else { 8.0 };
+        let both = row["engine"].as_str().is_some_and(|name| name.starts_with("hybrid"));
+        let each = if both { 12.0 } else { 8.0 };
         assert_eq!(bytes, 4.0 * each * positive(row, "fft-length"));
         let floor = bytes / positive(copy, "in-place-gb-per-second") * 1e-3;
         let said = positive(row, "traffic-floor-us");
         // Times are whole nanoseconds.
         assert!((said - floor).abs() <= 0.001 + 1e-6 * floor, "{said} {floor}");
         let arithmetic = match row["engine"].as_str() {
-            Some("fp64" | "hybrid") => {
+            Some("fp64" | "hybrid" | "hybrid-fast") => {
                 positive(row, "fp64-instructions") / positive(rates, "fp64-fma-per-second")
             }
             _ => {
@@ -73,7 +74,7 @@ fn a_device_has_floors_and_shares() {
         let kernels = row["kernels"].as_array().unwrap();
         let names: Vec<_> = kernels.iter().map(|k| k["kernel"].as_str().unwrap()).collect();
         let expected: &[&str] = match row["engine"].as_str() {
-            Some("hybrid") => &["square_rows", "square_exact_rows", "columns"],
+            Some("hybrid" | "hybrid-fast") => &["square_rows", "square_exact_rows", "columns"],
             _ => &["square_rows", "columns"],
         };
         assert_eq!(names, expected);

@@ -8,7 +8,7 @@ use warpint_device::Device;
 use super::EngineFamily;
 
 /// Passes the list of engine families to another macro, with one `name: Family;` line for each
-/// family. `name` is the name that [`EngineFamily::name`] returns.
+/// family. `name` is the name that [`EngineFamily::name`] returns, with `_` for `-`.
 ///
 /// `cpu` selects the families on the CPU. `device` selects the families on devices, whose
 /// constructor `Family::new` has the device as its argument. For example,
@@ -22,6 +22,7 @@ macro_rules! for_every_family {
             fp64: $crate::engine::fp64::Fp64;
             goldilocks: $crate::engine::goldilocks::Goldilocks;
             hybrid: $crate::engine::hybrid::Hybrid;
+            hybrid_fast: $crate::engine::hybrid::HybridFast;
         }
     };
     (device => $($then:tt)+) => {
@@ -29,6 +30,7 @@ macro_rules! for_every_family {
             fp64: $crate::engine::fp64_gpu::Fp64On;
             goldilocks: $crate::engine::goldilocks_gpu::GoldilocksOn;
             hybrid: $crate::engine::hybrid_gpu::HybridOn;
+            hybrid_fast: $crate::engine::hybrid_gpu::HybridFastOn;
         }
     };
 }
@@ -80,7 +82,7 @@ mod tests {
 
     #[test]
     fn names_of_the_list_are_those_of_the_families() {
-        let names: Vec<&str> = families().iter().map(|family| family.name()).collect();
+        let names: Vec<String> = families().iter().map(|f| f.name().replace('-', "_")).collect();
         assert_eq!(names, crate::for_every_family!(cpu => names));
     }
 
@@ -88,7 +90,7 @@ mod tests {
     #[cfg(feature = "sim")]
     fn names_on_devices_are_those_of_the_families() {
         let families = families_of(&Device::simulator().unwrap());
-        let names: Vec<&str> = families.iter().map(|family| family.name()).collect();
+        let names: Vec<String> = families.iter().map(|f| f.name().replace('-', "_")).collect();
         assert_eq!(names, crate::for_every_family!(device => names));
     }
 

@@ -7,6 +7,7 @@
 //! | [`fp64`] | complex FP64 FFT, irrational-base weights, balanced digits | 2^a·3^b·5^c·7^d |
 //! | [`goldilocks`] | integers mod 2^64 − 2^32 + 1, exact | 2^k, 5·2^k |
 //! | [`hybrid`] | complex FP64 FFT and GF((2^31 − 1)²) together, exact | 2^a·{1, 3, 7, 9, 21} |
+//! | `hybrid-fast` | the same with longer words, measured round-off | the same |
 //!
 //! The lengths in the table are numbers of words (digits of a residue). The Lucas–Lehmer test, the
 //! PRP test and the Gerbicz–Li check are each written once, on top of [`Engine`]. Code above this
@@ -76,7 +77,7 @@ pub enum Step {
 /// A method panics if it accesses a register whose number is not below [`Engine::registers`], or if
 /// a residue passed to it belongs to another exponent.
 pub trait Engine: Send {
-    /// Returns the family's name: `fp64`, `goldilocks`, `hybrid` or `word`.
+    /// Returns the family's name, such as `fp64` or `goldilocks`.
     fn name(&self) -> &'static str;
 
     /// Returns the exponent p.
@@ -250,8 +251,8 @@ pub struct Margin {
 /// A family of engines with one kind of arithmetic, on the CPU or on one device. The family knows
 /// the exponents and lengths that it accepts, and builds engines.
 pub trait EngineFamily: Sync {
-    /// Returns the name of the family: `fp64`, `goldilocks`, `hybrid` or `word`. Families with the
-    /// same name, on the CPU and on devices, compute the same results.
+    /// Returns the name of the family, such as `fp64` or `goldilocks`. Families with the same name,
+    /// on the CPU and on devices, compute the same results.
     fn name(&self) -> &'static str;
 
     /// Returns where the family's engines compute: `cpu`, or the name of a device (`cuda:0`,
@@ -272,6 +273,11 @@ pub trait EngineFamily: Sync {
     /// `hybrid` for its longest words are not proven for every input: products of digits whose norm
     /// is too large are refused.
     fn is_exact(&self) -> bool {
+        false
+    }
+
+    /// Returns whether a plan uses the family only if the request names it.
+    fn is_on_request(&self) -> bool {
         false
     }
 

@@ -35,8 +35,9 @@ pub const EXACT: &str = "exact";
 /// `..PlanRequest::default()` for the fields that are not named.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct PlanRequest {
-    /// The name of the engine family to use; `None` lets the plan choose. [`EXACT`] lets the plan
-    /// choose among the families whose margin is proven ([`EngineFamily::is_exact`]).
+    /// The name of the engine family to use. `None` lets the plan choose among the families that need
+    /// not be named ([`EngineFamily::is_on_request`]). [`EXACT`] lets the plan choose among the
+    /// families whose margin is proven ([`EngineFamily::is_exact`]).
     pub engine: Option<&'static str>,
     /// The place where the engine is to compute.
     pub device: DeviceChoice,
@@ -134,7 +135,7 @@ impl PlanRequest {
     /// Returns whether the request allows an engine family.
     fn allows(&self, family: &dyn EngineFamily) -> bool {
         match self.engine {
-            None => true,
+            None => !family.is_on_request(),
             Some(EXACT) => family.is_exact(),
             Some(name) => name == family.name(),
         }
@@ -232,6 +233,14 @@ impl Plan {
     #[must_use]
     pub fn checks_by_default(&self) -> bool {
         self.family.checks_by_default() && self.checks_squarings()
+    }
+
+    /// Returns this plan if its engine can check each squaring, or else the plan in the first variant
+    /// that can do so. Returns `None` if no variant can at this length.
+    #[must_use]
+    pub fn checking(&self) -> Option<Self> {
+        let others = (0..self.variants().len()).map(|variant| Self { variant, ..*self });
+        [*self].into_iter().chain(others).find(Self::checks_squarings)
     }
 
     /// Builds the plan's engine as [`Plan::build`] does. If `check_squarings` is true, and the engine

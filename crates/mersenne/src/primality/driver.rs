@@ -134,6 +134,10 @@ impl<'a> Driver<'a> {
         let asked = self.options.check_squarings;
         let checks = matches!(self.spec.kind, TestKind::Ll(_))
             && asked.unwrap_or_else(|| self.plan.checks_by_default());
+        if checks && self.options.only_checked {
+            let (engine, length) = (self.plan.engine(), self.plan.length());
+            self.plan = self.plan.checking().ok_or(TestError::Unchecked { engine, length })?;
+        }
         let mut built = self.plan.build_checked(sequence.registers(), checks)?;
         let engine = built.as_mut();
         let checked_before = self.checked;

@@ -100,6 +100,18 @@ pub enum TestError {
         /// The low 64 bits of the residue, as 16 hexadecimal digits.
         res64: String,
     },
+    /// The test needs a transform at which the engine cannot check squarings, but each squaring is to
+    /// be checked.
+    #[error(
+        "the engine {engine} cannot check squarings at {length} words, to which the test has to go on: \
+         the last checkpoint is kept, and the same command with --check jacobi goes on from it"
+    )]
+    Unchecked {
+        /// The name of the engine.
+        engine: &'static str,
+        /// The transform length, in words.
+        length: usize,
+    },
     /// Three checks of one kind failed in a row, with different residues.
     #[error(
         "three checks in a row failed, the last a {check} at iteration {iteration}: this machine \
@@ -133,6 +145,7 @@ impl TestError {
             // A plan or an engine that fails during a run is not an error in the request.
             Self::Plan(_)
             | Self::Engine(_)
+            | Self::Unchecked { .. }
             | Self::Impossible { .. }
             | Self::CofactorDiffers { .. }
             | Self::Memory { .. }

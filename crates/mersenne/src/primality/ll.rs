@@ -6,10 +6,19 @@
 //! If M_p is prime, this equation has exactly the two roots s_(p−3) = ±2^((p+1)/2). The residue
 //! s_(p−3) is read and must be one of these roots. If it is, then s_(p−2) = 2^(p+1) − 2 = 0 by
 //! arithmetic alone, whatever the machine computed.
+//!
+//! The start 2/3 and the terms after it have patterns. With s_k = m/3^(2^k), the bits of s_k repeat
+//! after 2·3^(2^k − 1) places: 2, 6, 54, 4,374, 28,697,814 and 1.2·10^15 for k = 0 to 5. So words of
+//! the squares add up coherently: those of s_0² reach 0.22·N·4^(p/N) in N words, where words of random
+//! digits have the root mean square 0.18·√N·4^(p/N). The round-off grows in proportion, as do the
+//! carries. Engines with a statistical margin cannot square these terms at their usual lengths. So the
+//! first five terms after 2/3 are computed on the host, before the engine begins.
 
+use std::borrow::Cow;
 use std::time::Duration;
 
 use warpint_natural::limbs;
+use warpint_natural::product::Products;
 
 use super::sequence::{Advance, Sequence};
 use super::{LlStart, TestKind};
@@ -17,6 +26,13 @@ use crate::checkpoint::{Confirmation, State};
 use crate::{Check, Engine, EngineError, ErrorCounts, Residue, Shift, Step, Verdict};
 
 const S: usize = 0;
+
+/// The number of terms from s_0 = 2/3 on whose bits have a pattern.
+const PATTERNS: u64 = 5;
+
+/// The least exponent for which terms with a pattern are computed on the host. For smaller exponents,
+/// the lengths of engines have at most 1,024 words, and are safe for all digits.
+const LEAST_WITH_PATTERNS: u32 = 10_000;
 
 /// The Lucas–Lehmer sequence s_(k+1) = s_k² − 2 mod M_p up to s_target.
 #[derive(Clone)]
@@ -57,6 +73,13 @@ impl LucasLehmer {
 
     fn shift(&self) -> Shift {
         self.first_shift.after_squarings(self.iteration, self.p)
+    }
+
+    /// Returns whether the bits of the present term have a pattern, and another term is wanted.
+    fn has_pattern(&self) -> bool {
+        self.start == LlStart::TwoThirds
+            && self.p >= LEAST_WITH_PATTERNS
+            && self.iteration < PATTERNS.min(self.target)
     }
 
     /// Returns the first term s_0 of the sequence mod M_p. p must be odd.
@@ -111,7 +134,16 @@ impl Sequence for LucasLehmer {
         self.iteration = state.iteration;
         self.penultimate = None;
         self.first_shift = Shift::new(state.shift, self.p);
-        engine.write(S, &state.residue, self.shift())
+        let (mut residue, mut products) = (Cow::Borrowed(&state.residue), Products::default());
+        while self.has_pattern() {
+            let two = Residue::from_u64(self.p, 2);
+            let mut square = vec![0; 2 * residue.limbs().len()];
+            products.square(&mut square, residue.limbs());
+            let next = limbs::sub_mod(&limbs::reduce(&square, self.p), two.limbs(), self.p);
+            residue = Cow::Owned(Residue::from_limbs(self.p, &next));
+            self.iteration += 1;
+        }
+        engine.write(S, &residue, self.shift())
     }
 
     fn advance(&mut self, engine: &mut dyn Engine, most: u64) -> Result<Advance, EngineError> {
@@ -180,6 +212,8 @@ impl Sequence for LucasLehmer {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::{BuildOptions, EngineFamily, fp64::Fp64};
+    use crate::{Exponent, Plan};
 
     #[test]
     fn no_sequence_of_a_small_exponent_is_called_impossible() {
@@ -216,6 +250,47 @@ mod tests {
             let three = Residue::from_u64(p, 3);
             let product = limbs::mul_mod(x.limbs(), three.limbs(), p);
             assert_eq!(product, Residue::from_u64(p, 2).limbs(), "2/3 mod M{p}");
+        }
+    }
+
+    #[test]
+    fn terms_with_a_pattern_are_not_squared_by_the_engine() {
+        let square = |x: &Residue| {
+            let two = Residue::from_u64(x.exponent(), 2);
+            let square = limbs::mul_mod(x.limbs(), x.limbs(), x.exponent());
+            Residue::from_limbs(x.exponent(), &limbs::sub_mod(&square, two.limbs(), x.exponent()))
+        };
+        for (p, start, target, loaded_at) in [
+            (86_243, LlStart::TwoThirds, 86_241, PATTERNS),
+            (86_243, LlStart::TwoThirds, 3, 3),
+            (86_243, LlStart::Four, 86_241, 0),
+            (LEAST_WITH_PATTERNS - 1, LlStart::TwoThirds, 5_000, 0),
+        ] {
+            let mut ll = LucasLehmer::new(p, start, target).shifted(77);
+            let plan =
+                Plan::of_family(Exponent::new(86_243).unwrap(), &Fp64, None, Some(1)).unwrap();
+            let length = if p == 86_243 { plan.length() } else { 1_024 };
+            let mut engine = Fp64.build(p, length, BuildOptions::new(1, 1)).unwrap();
+            let first = ll.first();
+            ll.load(engine.as_mut(), &first).unwrap();
+            assert_eq!(ll.iteration(), loaded_at);
+            let expected = (0..loaded_at).fold(ll.start_residue(), |s, _| square(&s));
+            let state = ll.snapshot(engine.as_mut()).unwrap();
+            assert_eq!((state.residue, state.iteration), (expected.clone(), loaded_at));
+            if loaded_at == PATTERNS {
+                // All further squarings have the round-off of random digits.
+                engine.square(0, 20, Step::SquareMinusTwo, ll.shift()).unwrap();
+                assert!(engine.health().round_off.unwrap().max < 0.3);
+                // A state in between also goes on after the last pattern.
+                let between =
+                    State { iteration: 2, residue: square(&square(&ll.start_residue())), ..first };
+                ll.load(engine.as_mut(), &between).unwrap();
+                assert_eq!(ll.snapshot(engine.as_mut()).unwrap().residue, expected);
+                // The engine itself refuses the first squaring.
+                engine.write(0, &ll.start_residue(), Shift::ZERO).unwrap();
+                let refused = engine.square(0, 1, Step::SquareMinusTwo, Shift::ZERO);
+                assert!(matches!(refused, Err(EngineError::RoundOff { .. })), "{refused:?}");
+            }
         }
     }
 }

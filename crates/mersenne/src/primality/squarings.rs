@@ -10,7 +10,9 @@ use super::*;
 use crate::engine::fp64::Fp64;
 use crate::engine::fp64::flip::{Flip, Place};
 use crate::engine::word::Word;
-use crate::engine::{BuildOptions, Engine, EngineError, EngineFamily, Health, Margin, Step};
+use crate::engine::{
+    BuildOptions, Engine, EngineError, EngineFamily, Health, Margin, Profiled, Step,
+};
 use crate::{Check, Shift};
 
 /// A family whose engines report a wrong squaring in the first `failures` calls of
@@ -19,6 +21,9 @@ struct Refusing {
     failures: AtomicU64,
     /// The lengths of the family. All of them compute like the word engine.
     lengths: &'static [usize],
+    /// The only one of two variants whose engines check squarings at lengths above 1. With `None`, no
+    /// engine does so at these lengths. At length 1, both variants do.
+    checking_variant: Option<usize>,
 }
 
 struct RefusingEngine {
@@ -29,8 +34,12 @@ struct RefusingEngine {
 }
 
 impl Refusing {
-    fn leaked(failures: u64, lengths: &'static [usize]) -> &'static Self {
-        Box::leak(Box::new(Self { failures: failures.into(), lengths }))
+    fn leaked(
+        failures: u64,
+        lengths: &'static [usize],
+        checking_variant: Option<usize>,
+    ) -> &'static Self {
+        Box::leak(Box::new(Self { failures: failures.into(), lengths, checking_variant }))
     }
 }
 
@@ -51,8 +60,12 @@ impl EngineFamily for &'static Refusing {
         Word.margin(p, 1)
     }
 
-    fn checks_squarings(&self, _p: u32, _length: usize, _variant: usize) -> bool {
-        true
+    fn checks_squarings(&self, _p: u32, length: usize, variant: usize) -> bool {
+        length == 1 || self.checking_variant == Some(variant)
+    }
+
+    fn profiled(&self) -> Option<&dyn Profiled> {
+        Some(self)
     }
 
     fn build(
@@ -64,6 +77,12 @@ impl EngineFamily for &'static Refusing {
         let inner = Word.build(p, 1, BuildOptions { check_squarings: false, ..options })?;
         let checked = options.check_squarings.then_some(0);
         Ok(Box::new(RefusingEngine { inner, family: self, length, checked }))
+    }
+}
+
+impl Profiled for &'static Refusing {
+    fn variants(&self, _length: usize) -> Vec<String> {
+        ["first", "second"].map(String::from).to_vec()
     }
 }
 
@@ -132,9 +151,19 @@ fn run_with(
     kind: TestKind,
     check_squarings: bool,
 ) -> (Result<Finished, TestError>, Vec<usize>) {
+    let options = RunOptions { check_squarings: Some(check_squarings), ..RunOptions::default() };
+    run_of(Refusing::leaked(failures, lengths, Some(0)), kind, &options)
+}
+
+/// Runs a test of M_59 with a family. Returns the result, and the length to which each wrong squaring
+/// led.
+fn run_of(
+    family: &'static Refusing,
+    kind: TestKind,
+    options: &RunOptions,
+) -> (Result<Finished, TestError>, Vec<usize>) {
     let exponent = Exponent::new(59).unwrap();
-    let family: &'static &'static Refusing =
-        Box::leak(Box::new(Refusing::leaked(failures, lengths)));
+    let family: &'static &'static Refusing = Box::leak(Box::new(family));
     let plan = Plan::of_family(exponent, family, Some(1), Some(1)).unwrap();
     let mut lengthened = vec![];
     let mut events = |event| {
@@ -143,10 +172,8 @@ fn run_with(
             lengthened.push(to);
         }
     };
-    let check_squarings = Some(check_squarings);
-    let options = RunOptions { check_squarings, ..RunOptions::default() };
     let spec = TestSpec::new(kind, exponent);
-    let result = run(&spec, plan, None, &mut events, &StopToken::new(), &options);
+    let result = run(&spec, plan, None, &mut events, &StopToken::new(), options);
     (result, lengthened)
 }
 
@@ -269,5 +296,31 @@ fn a_flipped_bit_on_the_cpu_leads_back_to_the_last_good_state() {
         // States are saved after each stride, so the test need not begin anew.
         assert!(continued.iter().all(|(from, length)| *from > 0 && *length == right.length));
         assert!(place != Place::Register || continued.len() == 1);
+    }
+}
+
+#[test]
+fn a_test_whose_squarings_must_be_checked_does_not_go_on_without() {
+    for (only_checked, checking_variant, checked) in [
+        // The second failure leads to length 4, at which the first variant does not check.
+        (true, Some(1), Some(57)),
+        (true, Some(0), Some(57)),
+        (true, None, None),
+        (false, None, Some(0)),
+    ] {
+        let options =
+            RunOptions { check_squarings: Some(true), only_checked, ..RunOptions::default() };
+        let family = Refusing::leaked(2, &[1, 4], checking_variant);
+        let (result, lengthened) = run_of(family, LL, &options);
+        assert_eq!(lengthened, [1, 4]);
+        match (result, checked) {
+            (Err(error), None) => {
+                assert!(matches!(error, TestError::Unchecked { length: 4, .. }), "{error}");
+                assert_eq!(error.to_string().lines().count(), 1);
+            }
+            (result, checked) => {
+                assert_eq!(Some(outcome(result).checked_squarings), checked);
+            }
+        }
     }
 }

@@ -324,6 +324,7 @@ impl Run<'_> {
                 CheckSquarings::Every => Some(true),
                 CheckSquarings::Never => Some(false),
             },
+            only_checked: job.check_squarings == CheckSquarings::Every,
             ..RunOptions::default()
         };
         match self.test(plans.first, &options)? {

@@ -105,13 +105,13 @@ fn the_suite_of_the_program_passes_on_word_and_keeps_to_its_filter() {
 
 #[test]
 fn families_on_a_device_survive_the_faults_too() {
-    survive_on_the_simulator(&[("fp64@sim::flips_of_the_product", 1), ("a_launch_that_fails", 3)]);
+    survive_on_the_simulator(&[("fp64@sim::flips_of_the_product", 1), ("a_launch_that_fails", 4)]);
 }
 
 #[test]
 #[ignore = "slow: all flips on all families"]
 fn families_on_a_device_survive_all_flips() {
-    survive_on_the_simulator(&[("flips_of", 9)]);
+    survive_on_the_simulator(&[("flips_of", 12)]);
 }
 
 /// Runs the faults whose names contain one of the filters. `filters` has a filter and the number of

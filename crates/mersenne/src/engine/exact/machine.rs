@@ -1,7 +1,8 @@
-//! The register machine of the exact engines on the CPU.
+//! The register machine of the engines with registers of balanced digits on the CPU.
 
 use super::super::{BuildOptions, Engine, EngineError, Health, Step};
 use super::{Digits, Products, carry};
+use crate::engine::fp64::engine::Statistics;
 use crate::{Residue, Shift};
 use warpint_transform::cpu::goldilocks::Pool;
 
@@ -10,7 +11,7 @@ use warpint_transform::cpu::goldilocks::Pool;
 /// costs more than it saves.
 const PARALLEL_FROM: usize = 1 << 15;
 
-/// An exact engine on the CPU: registers of balanced digits, and a transform that multiplies them.
+/// An engine on the CPU: registers of balanced digits, and a transform that multiplies them.
 pub(in crate::engine) struct Machine<T: Products> {
     name: &'static str,
     transform: T,
@@ -20,10 +21,31 @@ pub(in crate::engine) struct Machine<T: Products> {
     /// The memory for the spectrum of a second factor; `None` before the first product of two
     /// different registers.
     work_2: Option<T::Spectrum>,
+    /// The judge of the errors of products; `None` if products are exact for all digits.
+    guard: Option<Guard>,
+}
+
+/// The judge of the errors of products: their limit and their statistics.
+struct Guard {
+    limit: f64,
+    statistics: Statistics,
+}
+
+impl Guard {
+    /// Records the error of a product in `length` words.
+    fn record(&mut self, measured: f64, length: usize) -> Result<(), EngineError> {
+        self.statistics.note(measured);
+        let limit = self.limit;
+        if measured <= limit {
+            return Ok(());
+        }
+        Err(EngineError::RoundOff { measured, limit, length })
+    }
 }
 
 impl<T: Products> Machine<T> {
-    /// Creates an engine of the family `name`. The transform length is even.
+    /// Creates an engine of the family `name`, whose products are exact for all digits. The transform
+    /// length is even.
     pub(in crate::engine) fn new(name: &'static str, transform: T, options: BuildOptions) -> Self {
         let n = transform.layout().len();
         let threads = if n < PARALLEL_FROM { 1 } else { options.threads };
@@ -33,8 +55,20 @@ impl<T: Products> Machine<T> {
             registers: vec![Digits::new(n); options.registers],
             work: transform.spectrum(),
             work_2: None,
+            guard: None,
             transform,
         }
+    }
+
+    /// Returns the engine with measured products. A product whose error exceeds `limit` is an error.
+    pub(in crate::engine) fn guarded(self, limit: f64) -> Self {
+        Self { guard: Some(Guard { limit, statistics: Statistics::default() }), ..self }
+    }
+
+    /// Judges the error of a product.
+    fn judge(&mut self, measured: f64) -> Result<(), EngineError> {
+        let length = self.transform.layout().len();
+        self.guard.as_mut().map_or(Ok(()), |guard| guard.record(measured, length))
     }
 
     /// Sets `r[dst]` to the balanced digits of Σ f(a_j, b_j)·2^⌈pj/N⌉, where a_j and b_j are the N
@@ -80,11 +114,13 @@ impl<T: Products> Engine for Machine<T> {
 
     fn square(&mut self, reg: usize, n: u64, step: Step, shift: Shift) -> Result<(), EngineError> {
         let layout = *self.transform.layout();
-        let digits = &mut self.registers[reg];
         let mut shift = shift;
         for _ in 0..n {
             shift = shift.after_squarings(1, layout.exponent());
-            self.transform.square(&self.pool, digits, &mut self.work);
+            let digits = &mut self.registers[reg];
+            let measured = self.transform.square(&self.pool, digits, &mut self.work);
+            self.judge(measured)?;
+            let digits = &mut self.registers[reg];
             match step {
                 Step::Square => {}
                 Step::SquareMinusTwo => {
@@ -102,17 +138,18 @@ impl<T: Products> Engine for Machine<T> {
     fn mul(&mut self, dst: usize, a: usize, b: usize) -> Result<(), EngineError> {
         if a == b {
             self.copy(dst, a)?;
-            self.transform.square(&self.pool, &mut self.registers[dst], &mut self.work);
-            return Ok(());
+            let digits = &mut self.registers[dst];
+            let measured = self.transform.square(&self.pool, digits, &mut self.work);
+            return self.judge(measured);
         }
         let work_2 = self.work_2.get_or_insert_with(|| self.transform.spectrum());
-        self.transform.multiply(
+        let measured = self.transform.multiply(
             &self.pool,
             &mut self.registers,
             [dst, a, b],
             [&mut self.work, work_2],
         );
-        Ok(())
+        self.judge(measured)
     }
 
     fn add(&mut self, dst: usize, a: usize, b: usize) -> Result<(), EngineError> {
@@ -137,6 +174,6 @@ impl<T: Products> Engine for Machine<T> {
     }
 
     fn health(&self) -> Health {
-        Health::default()
+        self.guard.as_ref().map_or_else(Health::default, |guard| guard.statistics.health())
     }
 }

@@ -1,4 +1,5 @@
-//! What the exact engines on the CPU share: registers of balanced digits, and carries through them.
+//! What the engines `goldilocks`, `hybrid` and `hybrid-fast` on the CPU share: registers of balanced
+//! digits, and carries through them.
 //!
 //! | file | subject |
 //! |---|---|
@@ -14,7 +15,7 @@ use warpint_transform::cpu::goldilocks::Pool;
 
 use crate::layout::WordLayout;
 
-/// Exact products of residues that are given by the balanced digits of a layout.
+/// Products of residues that are given by the balanced digits of a layout.
 pub(super) trait Products: Send + Sync {
     /// Memory for the spectrum of one factor.
     type Spectrum: Send;
@@ -27,17 +28,20 @@ pub(super) trait Products: Send + Sync {
 
     /// Replaces `digits` by the balanced digits of the square of the residue that they represent.
     /// The address of the digits is a multiple of 8.
-    fn square(&self, pool: &Pool, digits: &mut [i32], work: &mut Self::Spectrum);
+    ///
+    /// Returns the error of the product: the largest distance of a quotient from the integer to which
+    /// it was rounded. Returns 0 if products are not measured.
+    fn square(&self, pool: &Pool, digits: &mut [i32], work: &mut Self::Spectrum) -> f64;
 
     /// Sets `registers[dst]` to the balanced digits of the product of `registers[a]` and
-    /// `registers[b]`.
+    /// `registers[b]`. Returns the error of the product as [`Self::square`] does.
     fn multiply(
         &self,
         pool: &Pool,
         registers: &mut [Digits],
         operands: [usize; 3],
         work: [&mut Self::Spectrum; 2],
-    );
+    ) -> f64;
 }
 
 /// The digits of a residue, at an address that is a multiple of 8. Their number is even.

@@ -98,6 +98,10 @@ fn least_exponent(length: usize) -> u32 {
 /// of a word that is 16 times as large as the largest trusted root mean square of words. The second
 /// is the carry that makes the digit of the second word that it enters four times as large as the
 /// range of that word. This digit still has at most 31 bits.
+///
+/// Digits with a pattern can have larger carries, and larger round-off too. The only such digits in a
+/// test are those of small numbers, whose products are small, and the first terms of a Lucas–Lehmer
+/// sequence from 2/3, which the host squares (source of the module `primality::ll`).
 fn largest_carry(layout: &WordLayout) -> f64 {
     let unit = 2f64.powi((layout.exponent() as usize / layout.len()) as i32);
     let rms = margin::largest_rms(layout.len(), margin::ON_GPU);

@@ -165,12 +165,13 @@ impl<V: WordLanes> Products for Transform<V> {
         vec![V::splat(self.instructions, 0); self.shape.rows / V::WIDTH * self.shape.pitch()]
     }
 
-    fn square(&self, pool: &Pool, digits: &mut [i32], work: &mut Vec<V>) {
+    fn square(&self, pool: &Pool, digits: &mut [i32], work: &mut Vec<V>) -> f64 {
         self.columns(pool, digits, work);
         pool.each_chunk(work, self.shape.pitch(), |_, group| {
             V::enter(SquareRows { transform: self, group });
         });
         self.inverse_columns(pool, work, digits);
+        0.0
     }
 
     fn multiply(
@@ -179,7 +180,7 @@ impl<V: WordLanes> Products for Transform<V> {
         registers: &mut [Digits],
         [dst, a, b]: [usize; 3],
         [work, other]: [&mut Vec<V>; 2],
-    ) {
+    ) -> f64 {
         self.columns(pool, &registers[a], work);
         self.columns(pool, &registers[b], other);
         let other = &*other;
@@ -188,6 +189,7 @@ impl<V: WordLanes> Products for Transform<V> {
             V::enter(MultiplyRows { transform: self, group, other });
         });
         self.inverse_columns(pool, work, &mut registers[dst]);
+        0.0
     }
 }
 

@@ -102,6 +102,10 @@ impl<A: Arithmetic> EngineFamily for OnDevice<A> {
         A::default().is_exact()
     }
 
+    fn is_on_request(&self) -> bool {
+        A::default().is_on_request()
+    }
+
     fn exponent_range(&self) -> RangeInclusive<u32> {
         self.exponents.clone()
     }

@@ -8,7 +8,7 @@ use warpint_transform::cpu::goldilocks::Shared;
 
 use super::arithmetic::{Complex, Modular};
 use super::levels::Fft;
-use super::memory::{load, load_one, store, store_one};
+use super::memory::{largest_lane, load, load_one, store, store_one};
 use super::shape::Shape;
 use super::words::Words;
 
@@ -151,7 +151,10 @@ impl Kernel for Forward<'_> {
 
 /// Transforms some blocks of columns back, and converts the words of the product to digits. The
 /// carries run through the rows, from the first block to the last, beginning with 0.
-pub(super) struct Inverse<'a> {
+///
+/// If `MEASURED`, the output is the largest distance of a quotient of the words from an integer
+/// ([`Words::carried`]), otherwise 0.
+pub(super) struct Inverse<'a, const MEASURED: bool> {
     pub(super) columns: &'a Columns,
     pub(super) digits: &'a Shared<'a, u64>,
     pub(super) spectra: &'a Spectra<'a>,
@@ -160,14 +163,15 @@ pub(super) struct Inverse<'a> {
     pub(super) carries: &'a mut [i64],
 }
 
-impl Kernel for Inverse<'_> {
-    type Output = ();
+impl<const MEASURED: bool> Kernel for Inverse<'_, MEASURED> {
+    type Output = f64;
 
     #[inline(always)]
-    fn run<V: F64s>(self, i: V::Instructions) {
+    fn run<V: F64s>(self, i: V::Instructions) -> f64 {
         let (t, l) = (self.columns, V::LANES);
         let zero = V::splat(i, 0.0);
         let low = V::splat_bits(i, (1 << 32) - 1);
+        let mut worst = zero;
         let [mut complex, mut modular] = t.block();
         let carries: &mut [f64] = bytemuck::cast_slice_mut(self.carries);
         for c in self.blocks.map(|block| block * l) {
@@ -180,7 +184,7 @@ impl Kernel for Inverse<'_> {
             t.modular.inverse::<V>(i, &mut modular);
             for r in (0..t.shape.rows).step_by(l) {
                 let rows = t.words.rows::<V>(i, r);
-                let mut carry = load_one::<V>(i, carries, r).to_bits();
+                let mut carry = load_one::<V>(i, carries, r);
                 // The even words and the odd words, each in FP64 and modulo q.
                 let mut parts = [[zero; MOST_LANES]; 4];
                 let [x, r_x, y, r_y] = &mut parts;
@@ -195,8 +199,10 @@ impl Kernel for Inverse<'_> {
                 let mut digits = [zero; MOST_LANES];
                 for (k, digit) in digits.iter_mut().enumerate().take(l) {
                     let (even, odd) = ([parts[0][k], parts[1][k]], [parts[2][k], parts[3][k]]);
-                    let even = t.words.carried::<V>(i, even, &rows, (c + k, 0), &mut carry);
-                    let odd = t.words.carried::<V>(i, odd, &rows, (c + k, 1), &mut carry);
+                    let through = [&mut carry, &mut worst];
+                    let even = t.words.carried::<V, MEASURED>(i, even, &rows, (c + k, 0), through);
+                    let through = [&mut carry, &mut worst];
+                    let odd = t.words.carried::<V, MEASURED>(i, odd, &rows, (c + k, 1), through);
                     *digit = V::from_bits(in_order::<V>(even.and(low).or(odd.shift_left::<32>())));
                 }
                 V::transpose(&mut digits[..l]);
@@ -205,9 +211,10 @@ impl Kernel for Inverse<'_> {
                     let out = unsafe { self.digits.piece((r + k) * t.shape.columns + c, l) };
                     store_one(bytemuck::cast_slice_mut(out), 0, *row);
                 }
-                store_one(carries, r, V::from_bits(carry));
+                store_one(carries, r, carry);
             }
         }
+        largest_lane(worst)
     }
 }
 

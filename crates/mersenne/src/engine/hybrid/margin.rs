@@ -48,9 +48,10 @@
 //! each digit covers them.
 //!
 //! **Limit.** n = round((z̃ − r)/q) is right if |z̃ − z| < q/2 minus the error of computing the
-//! quotient. This has three roundings of a number of magnitude |z|/q ≤ ‖x‖²/q < 2^44, because
-//! ‖x‖² < 2^30/(K·u) and K > 200. So the error is below 3·2^−9 < 1/128, and the limit is
-//! 2^30·(1 − 1/64).
+//! quotient. This has three roundings of a number of magnitude |z|/q ≤ ‖x‖²/q, and must be below 1/128
+//! for the limit 2^30·(1 − 1/64). If K ≥ 193, this follows from ‖x‖² < 2^30/(K·u): the error is below
+//! 3u·2^52/K < 1/128. Lengths with a smaller K have at most 2^13 words of at most 30 bits. Their norm
+//! is ‖x‖² < 2^73, and the error is below 3u·2^42 < 2^−9.
 
 /// The least number of bits of a word. So the slack of digits stays small.
 pub(super) const LEAST_BITS: usize = 8;

@@ -48,6 +48,14 @@ pub(super) fn splat<V: F64s>(i: V::Instructions, x: Entry) -> Z<V> {
 /// The largest number of lanes of any vector.
 const MOST_LANES: usize = 8;
 
+/// Returns the largest of the numbers in the lanes, and 0.
+#[inline(always)]
+pub(super) fn largest_lane<V: F64s>(x: V) -> f64 {
+    let mut lanes = [0.0; MOST_LANES];
+    store_one(&mut lanes, 0, x);
+    lanes.into_iter().fold(0.0, f64::max)
+}
+
 /// Returns the number in lane 0.
 #[inline(always)]
 pub(super) fn first_lane<V: F64s>(x: V) -> f64 {

@@ -1,5 +1,5 @@
-//! The engine family `hybrid` on the CPU: exact products at nearly the word length of floating
-//! point.
+//! The engine families `hybrid` and `hybrid-fast` on the CPU: exact products at more than the word
+//! length of floating point.
 //!
 //! Every product is computed twice: by a complex FP64 transform, whose error is proven to be below
 //! 2^30, and modulo q = 2^31 − 1 by a transform over GF(q²), which gives the residue exactly. Both
@@ -9,6 +9,7 @@
 //! | file | subject |
 //! |---|---|
 //! | `margin` | the longest words for which products are exact: the bound and its proof |
+//! | `statistical` | margins of `hybrid-fast` for random digits |
 //! | `arithmetic`, `memory` | complex numbers and GF(q²) on vectors, behind one interface |
 //! | `levels` | transforms of lines in either arithmetic |
 //! | `shape` | rows and columns, and partners of frequencies |
@@ -26,6 +27,7 @@ mod margin;
 mod memory;
 mod rows;
 mod shape;
+pub(in crate::engine) mod statistical;
 mod transform;
 mod words;
 
@@ -92,29 +94,7 @@ impl EngineFamily for Hybrid {
     /// which every word is exact, and the proven bound on the error for any digits (source of the
     /// module `margin`).
     fn margin(&self, p: u32, length: usize) -> Result<Margin, EngineError> {
-        let unusable = |reason: String| EngineError::Unusable {
-            engine: self.name(),
-            exponent: p,
-            length,
-            reason,
-        };
-        if !self.exponent_range().contains(&p) {
-            return Err(unusable(format!("exponents are from {LEAST_EXPONENT} to 2^31 − 1")));
-        }
-        if self.lengths(length, length).is_empty() {
-            return Err(unusable(format!(
-                "lengths are 2^a, 3·2^a, 7·2^a, 9·2^a and 21·2^a from {SHORTEST} to {LONGEST}, \
-                 with a of at least {LEAST_POWER}"
-            )));
-        }
-        let bits = p as usize / length;
-        if !(margin::LEAST_BITS..=margin::MOST_BITS - 1).contains(&bits) {
-            return Err(unusable(format!(
-                "words have {} to {} bits",
-                margin::LEAST_BITS,
-                margin::MOST_BITS
-            )));
-        }
+        layout(self.name(), p, length, margin::MOST_BITS)?;
         Ok(Margin { bits: margin::spare_bits(p, length), proven: true })
     }
 
@@ -124,18 +104,89 @@ impl EngineFamily for Hybrid {
         length: usize,
         options: BuildOptions,
     ) -> Result<Box<dyn Engine>, EngineError> {
-        self.margin(p, length)?;
-        let layout = WordLayout::new(p, length);
-        match Transform::new(layout, Cpu::get().level) {
-            Some(transform) => Ok(Box::new(Machine::new(self.name(), transform, options))),
-            None => Err(EngineError::Unusable {
-                engine: self.name(),
-                exponent: p,
-                length,
-                reason: "the length cannot be divided into rows and columns".into(),
-            }),
-        }
+        let layout = layout(self.name(), p, length, margin::MOST_BITS)?;
+        Ok(Box::new(Machine::new(self.name(), transform(self.name(), layout)?, options)))
     }
+}
+
+/// The engine family `hybrid-fast` on the CPU: the engine [`Hybrid`] with words of up to 31 bits. Its
+/// margins are statistical (source of the module `statistical`).
+///
+/// The error of every product is measured. It is the largest distance of (z̃ − r)/q from an integer,
+/// where z̃ is the FP64 value of a word and r its residue modulo q = 2^31 − 1. A product with an error
+/// above ¼ is reported as [`EngineError::RoundOff`].
+#[derive(Debug, Clone, Copy, Default)]
+pub struct HybridFast;
+
+impl EngineFamily for HybridFast {
+    fn name(&self) -> &'static str {
+        "hybrid-fast"
+    }
+
+    fn is_on_request(&self) -> bool {
+        true
+    }
+
+    fn exponent_range(&self) -> RangeInclusive<u32> {
+        Hybrid.exponent_range()
+    }
+
+    fn lengths(&self, from: usize, to: usize) -> Vec<usize> {
+        Hybrid.lengths(from, to)
+    }
+
+    fn margin(&self, p: u32, length: usize) -> Result<Margin, EngineError> {
+        layout(self.name(), p, length, statistical::MOST_BITS)?;
+        Ok(Margin { bits: statistical::spare_bits(p, length), proven: false })
+    }
+
+    fn build(
+        &self,
+        p: u32,
+        length: usize,
+        options: BuildOptions,
+    ) -> Result<Box<dyn Engine>, EngineError> {
+        let layout = layout(self.name(), p, length, statistical::MOST_BITS)?;
+        let transform = transform(self.name(), layout)?.measured();
+        let machine = Machine::new(self.name(), transform, options);
+        Ok(Box::new(machine.guarded(statistical::LIMIT)))
+    }
+}
+
+/// Returns the layout of the words of a residue. Returns an error if a family with words of up to
+/// `most_bits` bits does not support the exponent at this length.
+fn layout(
+    engine: &'static str,
+    p: u32,
+    length: usize,
+    most_bits: usize,
+) -> Result<WordLayout, EngineError> {
+    let unusable = |reason: String| EngineError::Unusable { engine, exponent: p, length, reason };
+    if !Hybrid.exponent_range().contains(&p) {
+        return Err(unusable(format!("exponents are from {LEAST_EXPONENT} to 2^31 − 1")));
+    }
+    if Hybrid.lengths(length, length).is_empty() {
+        return Err(unusable(format!(
+            "lengths are 2^a, 3·2^a, 7·2^a, 9·2^a and 21·2^a from {SHORTEST} to {LONGEST}, with a \
+             of at least {LEAST_POWER}"
+        )));
+    }
+    let bits = p as usize / length;
+    if !(margin::LEAST_BITS..most_bits).contains(&bits) {
+        let least = margin::LEAST_BITS;
+        return Err(unusable(format!("words have {least} to {most_bits} bits")));
+    }
+    Ok(WordLayout::new(p, length))
+}
+
+/// Returns the tables of products in the words of a layout.
+fn transform(engine: &'static str, layout: WordLayout) -> Result<Transform, EngineError> {
+    Transform::new(layout, Cpu::get().level).ok_or_else(|| EngineError::Unusable {
+        engine,
+        exponent: layout.exponent(),
+        length: layout.len(),
+        reason: "the length cannot be divided into rows and columns".into(),
+    })
 }
 
 #[cfg(test)]

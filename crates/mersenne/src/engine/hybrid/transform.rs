@@ -19,10 +19,15 @@ pub(super) struct Transform {
     columns: Columns,
     complex: Rows<Complex>,
     modular: Rows<Modular>,
+    /// Whether the errors of products are measured.
+    measured: bool,
 }
 
 /// A spectrum in both arithmetics. The layout is described at [`Shape::place`].
 pub(super) struct Spectrum([Buffer; 2]);
+
+/// The distance from which on a product is certainly wrong.
+const UNSOUND: f64 = 0.5;
 
 /// Runs a kernel with the vectors of a level, which the processor has.
 fn enter<K: Kernel>(level: Level, kernel: K) -> K::Output {
@@ -63,7 +68,13 @@ impl Transform {
             columns: Columns::new(shape, Words::new(&layout, &shape)),
             complex: Rows::new(&shape, false),
             modular: Rows::new(&shape, true),
+            measured: false,
         })
+    }
+
+    /// Returns the tables for products whose errors are measured.
+    pub(super) fn measured(self) -> Self {
+        Self { measured: true, ..self }
     }
 
     fn shape(&self) -> &Shape {
@@ -116,33 +127,51 @@ impl Transform {
         });
     }
 
-    /// Transforms the columns back and writes the digits of the product to `digits`.
-    fn inverse(&self, pool: &Pool, spectrum: &mut Spectrum, digits: &mut [i32]) {
+    /// Transforms the columns back and writes the digits of the product to `digits`. Returns the error
+    /// of the product, or 0 if products are not measured.
+    fn inverse(&self, pool: &Pool, spectrum: &mut Spectrum, digits: &mut [i32]) -> f64 {
+        if self.measured {
+            self.inverse_measured::<true>(pool, spectrum, digits)
+        } else {
+            self.inverse_measured::<false>(pool, spectrum, digits)
+        }
+    }
+
+    fn inverse_measured<const MEASURED: bool>(
+        &self,
+        pool: &Pool,
+        spectrum: &mut Spectrum,
+        digits: &mut [i32],
+    ) -> f64 {
         let (spectra, shape) = (spectrum.shared(), *self.shape());
         let shared = Shared::new(bytemuck::cast_slice_mut(digits));
         let carries = pool.each_range(shape.blocks(), |blocks| {
             let end = blocks.end * shape.lanes;
             let mut carries = vec![0i64; shape.rows];
-            enter(
-                self.level,
-                Inverse {
-                    columns: &self.columns,
-                    digits: &shared,
-                    spectra: &spectra,
-                    blocks,
-                    carries: &mut carries,
-                },
-            );
-            (end, carries)
+            let inverse = Inverse::<MEASURED> {
+                columns: &self.columns,
+                digits: &shared,
+                spectra: &spectra,
+                blocks,
+                carries: &mut carries,
+            };
+            let worst = enter(self.level, inverse);
+            (end, carries, worst)
         });
         // Each range of columns began without carries. The carries out of the ranges before are added
         // now, and the carry out of a row goes into the next row.
-        for (end, out) in carries {
+        let largest = carries.iter().map(|(.., worst)| *worst).fold(0.0, f64::max);
+        if largest >= UNSOUND {
+            // The carries are not those of words, and could overflow.
+            return largest;
+        }
+        for (end, out, _) in carries {
             for (r, carry) in out.into_iter().enumerate() {
                 let j = 2 * (r * shape.columns + end) % self.layout.len();
                 carry::add_at(&self.layout, digits, j, carry);
             }
         }
+        largest
     }
 }
 
@@ -189,10 +218,10 @@ impl Products for Transform {
         Spectrum([Buffer::new(points), Buffer::new(points)])
     }
 
-    fn square(&self, pool: &Pool, digits: &mut [i32], work: &mut Spectrum) {
+    fn square(&self, pool: &Pool, digits: &mut [i32], work: &mut Spectrum) -> f64 {
         self.forward(pool, digits, work);
         self.rows(pool, work, None);
-        self.inverse(pool, work, digits);
+        self.inverse(pool, work, digits)
     }
 
     fn multiply(
@@ -201,10 +230,10 @@ impl Products for Transform {
         registers: &mut [Digits],
         [dst, a, b]: [usize; 3],
         [work, other]: [&mut Spectrum; 2],
-    ) {
+    ) -> f64 {
         self.forward(pool, &registers[a], work);
         self.forward(pool, &registers[b], other);
         self.rows(pool, work, Some(other));
-        self.inverse(pool, work, &mut registers[dst]);
+        self.inverse(pool, work, &mut registers[dst])
     }
 }

@@ -123,6 +123,9 @@ pub(super) struct Rows<V> {
 /// Adding this number to an integer of magnitude below 2^51 leaves the integer in the low bits.
 const ROUNDER: f64 = 1.5 * (1u64 << 52) as f64;
 
+/// The largest quotient by q of sound products, as on a GPU (`columns.cu`).
+const LARGEST_QUOTIENT: f64 = (1u64 << 46) as f64;
+
 /// The bit pattern of 2^52.
 const TWO_TO_52: u64 = 0x4330 << 48;
 
@@ -199,15 +202,18 @@ impl Words {
     /// The word is z = n·q + r, n = round((z̃ − r)/q), for the FP64 value z̃ and some r ≡ z of the
     /// integers. Let b be the bits of the word. As q = 2^31 − 1, the sum of z and the old carry is
     /// n·2^31 + s with s = r − n + carry. The new carry is n·2^(31−b) + ⌊s/2^b + ½⌋, and the digit is
-    /// s − ⌊s/2^b + ½⌋·2^b, from −2^(b−1) to 2^(b−1) − 1. |n| is below 2^44, and carries are below 2^48.
+    /// s − ⌊s/2^b + ½⌋·2^b, from −2^(b−1) to 2^(b−1) − 1. |n| is below 2^46, and carries are below 2^58.
+    /// A word has at most 31 bits.
+    ///
+    /// If `MEASURED`, raises `worst` to the distance of (z̃ − r)/q from n, if that is larger.
     #[inline(always)]
-    pub(super) fn carried<V: F64s>(
+    pub(super) fn carried<V: F64s, const MEASURED: bool>(
         &self,
         i: V::Instructions,
         [real, modular]: [V; 2],
         rows: &Rows<V>,
         (c, odd): (usize, usize),
-        carry: &mut V::Integers,
+        [carry, worst]: [&mut V; 2],
     ) -> V::Integers {
         let column = &self.columns[odd];
         let exponents = rows.exponents.add(V::splat(i, column.exponents[c]));
@@ -225,17 +231,20 @@ impl Words {
         let r = fold::<V>(i, r.mul_low(of_row));
         let r_real =
             V::from_bits(r.or(V::splat_bits(i, TWO_TO_52))).sub(V::splat(i, (1u64 << 52) as f64));
-        let n = quotient::<V>(i, real, r_real);
+        let (n, distance) = quotient::<V>(i, real, r_real);
+        if MEASURED {
+            *worst = worst.max(distance);
+        }
 
         let short = exponents.at_least(below);
         let b = u64::from(self.bits);
         let bits = choose::<V>(i, short, [b, b + 1]);
         let half = choose::<V>(i, short, [1 << b >> 1, 1 << b]);
         let offset = choose::<V>(i, short, [SIGNED >> b, SIGNED >> (b + 1)]);
-        let s = r.sub(n).add(*carry);
+        let s = r.sub(n).add(carry.to_bits());
         let out = s.add(half).add(V::splat_bits(i, SIGNED)).shift_right_each(bits).sub(offset);
         let digit = s.sub(out.shift_left_each(bits));
-        *carry = n.shift_left_each(V::splat_bits(i, 31).sub(bits)).add(out);
+        *carry = V::from_bits(n.shift_left_each(V::splat_bits(i, 31).sub(bits)).add(out));
         digit
     }
 }
@@ -247,30 +256,36 @@ fn choose<V: F64s>(i: V::Instructions, mask: V::Mask, x: [u64; 2]) -> V::Integer
     V::select(mask, V::from_bits(yes), V::from_bits(no)).to_bits()
 }
 
-/// Returns n = round((z̃ − r)/q) as a signed integer, for |n| < 2^51. For an integer z ≡ r mod q with
-/// |z̃ − z| < `margin::limit`(), the result is (z − r)/q.
+/// Returns n = round((z̃ − r)/q) as a signed integer, for |n| < 2^51, and the distance of (z̃ − r)/q
+/// from n. For an integer z ≡ r mod q with |z̃ − z| < `margin::limit`(), n is (z − r)/q. If the
+/// quotient is above 2^46 or no number, the distance is ½.
 #[inline(always)]
-fn quotient<V: F64s>(i: V::Instructions, real: V, r: V) -> V::Integers {
+fn quotient<V: F64s>(i: V::Instructions, real: V, r: V) -> (V::Integers, V) {
     let rounder = V::splat(i, ROUNDER);
     let t = real.sub(r).mul(V::splat(i, 1.0 / f64::from(Q)));
-    t.add(rounder).to_bits().sub(rounder.to_bits())
+    let rounded = t.add(rounder);
+    let distance = t.sub(rounded.sub(rounder)).abs();
+    let sound = V::splat(i, LARGEST_QUOTIENT).at_least(t.abs());
+    let n = rounded.to_bits().sub(rounder.to_bits());
+    (n, V::select(sound, distance, V::splat(i, 0.5)))
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::margin;
+    use super::super::memory::first_lane;
     use super::*;
     use warpint_arith::simd::Kernel;
 
     struct Quotient(f64, f64);
 
     impl Kernel for Quotient {
-        type Output = i64;
+        type Output = (i64, f64);
 
         #[inline(always)]
-        fn run<V: F64s>(self, i: V::Instructions) -> i64 {
-            let n = quotient::<V>(i, V::splat(i, self.0), V::splat(i, self.1));
-            super::super::memory::first_lane(V::from_bits(n)).to_bits() as i64
+        fn run<V: F64s>(self, i: V::Instructions) -> (i64, f64) {
+            let (n, distance) = quotient::<V>(i, V::splat(i, self.0), V::splat(i, self.1));
+            (first_lane(V::from_bits(n)).to_bits() as i64, first_lane(distance))
         }
     }
 
@@ -287,7 +302,9 @@ mod tests {
                     {
                         for approximate in [z + error, z - error].map(|x| x as f64) {
                             let within = (approximate as i128 - z).abs() as f64 <= margin::limit();
-                            let found = warpint_arith::simd::run(Quotient(approximate, r as f64));
+                            let (found, distance) =
+                                warpint_arith::simd::run(Quotient(approximate, r as f64));
+                            assert!((0.0..=0.5).contains(&distance), "z = {z}: {distance}");
                             if within {
                                 assert_eq!(found, exact, "z = {z}, r = {r}, error {error}");
                                 checked += 1;
@@ -301,5 +318,19 @@ mod tests {
         }
         // Beyond the limit, 1.1 times its value is too far for almost all words.
         assert!(checked > 300 && wrong > 60, "{checked} {wrong}");
+    }
+
+    #[test]
+    fn distances_are_those_from_the_nearest_integer() {
+        let q = f64::from(Q);
+        for (quotient, expected) in
+            [(0.0, 0.0), (7.25, 0.25), (-7.25, 0.25), (1e6 + 0.125, 0.125), (-3.4, 0.4)]
+        {
+            let (_, distance) = warpint_arith::simd::run(Quotient(quotient * q, 0.0));
+            assert!((distance - expected).abs() < 1e-9, "{quotient}: {distance}");
+        }
+        for large in [1e14, -1e14, 1e300, f64::INFINITY, f64::NEG_INFINITY, f64::NAN] {
+            assert_eq!(warpint_arith::simd::run(Quotient(large * q, 0.0)).1, 0.5, "{large}");
+        }
     }
 }

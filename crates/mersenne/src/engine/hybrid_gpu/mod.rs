@@ -1,15 +1,17 @@
-//! The engine family `hybrid` on a device: products by a complex FP64 transform and by an exact
+//! The engine families `hybrid` and `hybrid-fast` on a device: products by a complex FP64 transform and by an exact
 //! transform modulo 2^31 − 1 side by side, as an `Arithmetic` for the module `engine/gpu`.
 //!
 //! | file | subject |
 //! |---|---|
 //! | `shape` | the division of a transform into lines, tiles and threads |
 //! | `tables` | factors of both transforms, and weights |
+//! | `limits` | the longest words of each family, and the limits of what kernels measure |
 //! | `words` | the layout of words, and what the kernels of columns measure |
 //!
 //! The kernels are `kernels/hybrid/*` of this crate, with the steps of `kernels/fp64/*_steps.cuh`;
 //! `columns.cu` and `rows.cu` begin with a description of the method.
 
+mod limits;
 mod shape;
 mod tables;
 mod words;
@@ -20,9 +22,10 @@ use warpint_device::Source;
 
 use super::fp64_gpu::constants;
 use super::gpu::{self, Arithmetic, ExactRows, Line, OnDevice, Part, Shape as _};
-use super::hybrid::Hybrid;
-use super::hybrid::bound::{self, FactorErrors, Roundings};
+use super::hybrid::bound::{self, Roundings};
+use super::hybrid::{Hybrid, HybridFast};
 use super::{EngineError, Margin, Work};
+use limits::Limited;
 use shape::Shape;
 use words::HybridWords;
 
@@ -39,6 +42,11 @@ use words::HybridWords;
 /// adds 16·N bytes.
 pub type HybridOn = OnDevice<Hybrid>;
 
+/// The engine family `hybrid-fast` on a device: the kernels of [`HybridOn`] with words of up to 31
+/// bits, and statistical margins. The distances of (z̃ − r)/q from integers are measured in one of 32
+/// squarings, and the norms of the digits in all of them.
+pub type HybridFastOn = OnDevice<HybridFast>;
+
 /// The longest transform length, in words.
 const LONGEST: usize = 21 << 20;
 
@@ -54,8 +62,7 @@ const SLACK: f64 = (1u32 << 24) as f64;
 /// 2^−53 (`docs/internals/hybrid-bound.md`).
 fn error_factor(shape: &Shape) -> f64 {
     let radices = |Line { q, a, b }: Line| [q, a, b];
-    let stages =
-        bound::stages(radices(shape.column()), radices(shape.row()), FactorErrors::Formula);
+    let stages = bound::stages(radices(shape.column()), radices(shape.row()));
     bound::constant(&stages, Roundings::GPU)
 }
 
@@ -85,20 +92,21 @@ fn least_exponent(length: usize) -> u32 {
     (least_bits(length) * length as f64).ceil() as u32
 }
 
-/// The largest number of bits of a word: a digit and half of its base fit into 31 bits.
-const MOST_BITS: usize = 29;
-
 /// Returns the margin for random digits, whose norm is at most one per cent above the mean.
 fn spare_bits(p: u32, length: usize) -> f64 {
     bound::margin(usual_error_factor(length), 1.01 * usual_norm(p, length), SLACK)
 }
 
 /// Returns the largest exponent for which a transform length has a margin of at least 0.
-fn longest_exponent(length: usize) -> u32 {
-    let (mut largest, mut too_large) = (0, (MOST_BITS * length).min(1 << 31) as u32);
+fn longest_exponent<A: Limited>(length: usize) -> u32 {
+    let (mut largest, mut too_large) = (0, (A::MOST_BITS * length).min(1 << 31) as u32);
     while too_large - largest > 1 {
         let middle = largest.midpoint(too_large);
-        if spare_bits(middle, length) >= 0.0 { largest = middle } else { too_large = middle }
+        if A::margin_of_words(middle, length).bits >= 0.0 {
+            largest = middle
+        } else {
+            too_large = middle
+        }
     }
     largest
 }
@@ -119,7 +127,7 @@ const HEADERS: [(&str, &str); 3] = [
     ("exact_rows.cuh", include_str!("../../../kernels/hybrid/exact_rows.cuh")),
 ];
 
-impl Arithmetic for Hybrid {
+impl<A: Limited> Arithmetic for A {
     type Point = u64;
     type Shape = Shape;
     type Words = HybridWords;
@@ -169,7 +177,7 @@ impl Arithmetic for Hybrid {
     fn exponents(lengths: &[usize]) -> RangeInclusive<u32> {
         match (lengths.first(), lengths.last()) {
             (Some(&shortest), Some(&longest)) => {
-                least_exponent(shortest)..=longest_exponent(longest)
+                least_exponent(shortest)..=longest_exponent::<A>(longest)
             }
             _ => RangeInclusive::new(1, 0),
         }
@@ -186,16 +194,10 @@ impl Arithmetic for Hybrid {
             let least = least_bits(length);
             return Err(unusable(format!("words have at least {least:.2} bits on a device")));
         }
-        if p as usize > MOST_BITS * length {
-            return Err(unusable(format!("words of more than {MOST_BITS} bits")));
+        if p as usize > A::MOST_BITS * length {
+            return Err(unusable(format!("words of more than {} bits", A::MOST_BITS)));
         }
-        // Carries add less than a 64th to the range of digits.
-        let norm = bound::norm_squared(p, length, 1.0 / 64.0);
-        let bits = bound::margin(usual_error_factor(length), norm, SLACK);
-        if bits >= 0.0 {
-            return Ok(Margin { bits, proven: true });
-        }
-        Ok(Margin { bits: spare_bits(p, length), proven: false })
+        Ok(A::margin_of_words(p, length))
     }
 
     fn work_of(shape: &Shape) -> Work {

@@ -3,20 +3,21 @@
 use rand::{RngExt, SeedableRng};
 use warpint_device::Device;
 
-use super::{HybridOn, Shape};
+use super::limits::Limited;
+use super::{HybridFastOn, HybridOn, Shape, limits};
 use crate::engine::goldilocks::Goldilocks;
 use crate::engine::gpu::{Arithmetic as _, Machine, Products, Shape as _};
-use crate::engine::hybrid::Hybrid;
+use crate::engine::hybrid::{Hybrid, HybridFast};
 use crate::engine::{BuildOptions, Engine, EngineError, EngineFamily, Step};
 use crate::layout::WordLayout;
 use crate::{Residue, Shift};
 
 /// Computes squares, a product, and squares minus 2 of a shifted residue, in a shape and by exact
 /// integers, and compares the results.
-fn computes_rightly(device: &Device, shape: Shape, p: u32) {
+fn computes_rightly<A: Limited>(device: &Device, shape: Shape, p: u32) {
     let length = 2 * shape.points();
     let layout = WordLayout::new(p, length);
-    let products = Products::<Hybrid>::new(device, layout, shape, false).unwrap();
+    let products = Products::<A>::new(device, layout, shape, false).unwrap();
     let mut engine = Machine::new(device, layout, 3, products).unwrap();
     let holds = |n: &usize| Goldilocks.margin(p, *n).is_ok_and(|margin| margin.bits >= 0.0);
     let exact = Goldilocks.lengths(1, 2 * length).into_iter().find(holds).unwrap();
@@ -59,8 +60,55 @@ fn shapes_compute_rightly() {
         let shape = Shape(name.parse().ok().unwrap());
         assert!(shape.is_sound(), "{name}");
         let p = (bits * 2.0 * shape.points() as f64) as u32 | 1;
-        computes_rightly(&device, shape, p);
+        computes_rightly::<Hybrid>(&device, shape, p);
     }
+}
+
+#[test]
+fn words_of_31_bits_compute_rightly() {
+    let device = Device::simulator().unwrap();
+    for name in ["16x16 2.2.4/2.4.2 8/8 1 128.128", "32x168 2.4.4/6.7.4 2/4 1 128.128"] {
+        let shape = Shape(name.parse().ok().unwrap());
+        let p = 62 * shape.points() as u32 - 1;
+        computes_rightly::<HybridFast>(&device, shape, p);
+    }
+}
+
+#[test]
+fn fast_plans_have_words_of_up_to_31_bits() {
+    let families: [&dyn EngineFamily; 2] = [
+        &HybridFastOn::new(Device::simulator().unwrap()),
+        &HybridOn::new(Device::simulator().unwrap()),
+    ];
+    assert!(families[0].is_on_request() && !families[0].is_exact());
+    assert!(!families[1].is_on_request() && families[1].is_exact());
+    for length in families[0].lengths(1 << 12, super::LONGEST) {
+        let p = (31 * length as u32).min(*families[0].exponent_range().end()) - 1;
+        let [fast, other] = families.map(|family| family.margin(p, length));
+        let fast = fast.unwrap();
+        assert!(fast.bits > 2.9 && !fast.proven, "{length}: {fast:?}");
+        assert!(!other.is_ok_and(|margin| margin.bits >= 0.0), "{length}");
+        assert!(families[0].margin(31 * length as u32 + 1, length).is_err());
+    }
+}
+
+#[test]
+fn norms_and_distances_have_limits() {
+    let shape = |n| Shape::best(n, 227 << 10).unwrap();
+    for length in [512, 1 << 12, 1 << 18, 3 << 20] {
+        let layout = WordLayout::new(31 * length as u32 - 1, length);
+        let limits = HybridFast::limits(&layout, &shape(length));
+        let random = super::usual_norm(layout.exponent(), length);
+        let any = super::bound::norm_squared(layout.exponent(), length, 1.0 / 64.0);
+        assert!(limits.norm > 1.9 * random && limits.largest_distance(random) == 0.25, "{length}");
+        // At short lengths all digits have proven products, at long ones not the largest.
+        assert_eq!(limits.norm > any, length <= 1 << 12, "{length}");
+        let proven = Hybrid::limits(&layout, &shape(length));
+        assert!(proven.norm <= limits.norm && proven.largest_distance(proven.norm) == 0.5);
+        assert!(proven.largest_distance(0.0) < 0.01);
+    }
+    let limits = limits::Limits { norm: 1.0, distance: Some(0.25) };
+    assert_eq!(limits.largest_distance(f64::INFINITY), 0.25);
 }
 
 #[test]
@@ -74,12 +122,12 @@ fn plans_use_the_factors_of_usual_shapes() {
 
 /// Squares a spectrum that is zero except for the real part of one complex point, which is `value`.
 /// Returns the result of `sync`.
-fn judged(value: f64) -> Result<(), EngineError> {
+fn judged<A: Limited>(value: f64) -> Result<(), EngineError> {
     let device = Device::simulator().unwrap();
     let layout = WordLayout::new(11_213, 512);
     let shape = Shape::best(layout.len(), device.info().shared_memory_per_block).unwrap();
-    let mut products = Products::<Hybrid>::new(&device, layout, shape, false).unwrap();
-    let mut points = vec![0u64; Hybrid::spectrum_points(&shape)];
+    let mut products = Products::<A>::new(&device, layout, shape, false).unwrap();
+    let mut points = vec![0u64; A::spectrum_points(&shape)];
     points[10] = value.to_bits();
     products.spectrum.upload(&points).unwrap();
     let mut digits = device.upload(&vec![0i32; layout.len()]).unwrap();
@@ -91,10 +139,11 @@ fn judged(value: f64) -> Result<(), EngineError> {
 #[test]
 fn transforms_that_contradict_each_other_are_an_error() {
     for value in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 1e300, -1e200, 1e30, 1e16, 1e9] {
-        let result = judged(value);
-        assert!(matches!(result, Err(EngineError::RoundOff { .. })), "{value}: {result:?}");
+        for result in [judged::<Hybrid>(value), judged::<HybridFast>(value)] {
+            assert!(matches!(result, Err(EngineError::RoundOff { .. })), "{value}: {result:?}");
+        }
     }
-    assert_eq!(judged(0.0), Ok(()));
+    assert_eq!([judged::<Hybrid>(0.0), judged::<HybridFast>(0.0)], [Ok(()), Ok(())]);
 }
 
 #[test]

@@ -2,12 +2,12 @@
 
 use warpint_device::{Arg, Buffer, Device};
 
+use super::limits::{Limited, Limits};
 use super::tables::{Tables, Words};
-use super::{LARGEST_MULTIPLIER, SLACK, Shape, error_factor};
+use super::{LARGEST_MULTIPLIER, Shape};
 use crate::engine::fp64::engine::Statistics;
 use crate::engine::fp64_gpu::tables::Point;
 use crate::engine::gpu::{self, LineTables};
-use crate::engine::hybrid::{Hybrid, bound};
 use crate::engine::{EngineError, Health, Step};
 use crate::layout::WordLayout;
 
@@ -15,12 +15,14 @@ use crate::layout::WordLayout;
 /// This number is the constant MEASURED in `columns.cu`.
 const MEASURED: usize = 16_384;
 
+/// The number of squarings in a CUDA graph.
+const GRAPH_SQUARINGS: u64 = 32;
+
 /// The weights and lengths of words on a device, and the measurements of the products computed
 /// with them.
 pub(in crate::engine) struct HybridWords {
     layout: WordLayout,
-    /// The largest norm for which a product is proven to be exact.
-    largest_norm: f64,
+    limits: Limits,
     words: Words,
     row_weights: Buffer<Point>,
     column_weights: Buffer<Point>,
@@ -52,10 +54,10 @@ impl HybridWords {
     }
 }
 
-impl gpu::Words<Hybrid> for HybridWords {
-    const GRAPH_SQUARINGS: u64 = 32;
+impl<A: Limited> gpu::Words<A> for HybridWords {
+    const GRAPH_SQUARINGS: u64 = GRAPH_SQUARINGS;
     // Whole graphs, and the launch that leaves the spectrum.
-    const MOST_UNSYNCED: u64 = MEASURED as u64 - Self::GRAPH_SQUARINGS + 1;
+    const MOST_UNSYNCED: u64 = MEASURED as u64 - GRAPH_SQUARINGS + 1;
     const WATCHED: u64 = 100;
     const ADDEND: usize = 5;
 
@@ -74,7 +76,7 @@ impl gpu::Words<Hybrid> for HybridWords {
             measured: device.upload(&[0; 4 * MEASURED])?,
             transformed: 0,
             statistics: Statistics::default(),
-            largest_norm: bound::largest_norm_squared(error_factor(shape), SLACK),
+            limits: A::limits(&layout, shape),
             layout,
         };
         Ok((words, tables.lines))
@@ -109,20 +111,19 @@ impl gpu::Words<Hybrid> for HybridWords {
         let (distances, more) = rest.split_at(MEASURED);
         let unit = 4f64.powi(self.words.bits as i32) / f64::from(1 << 16);
         let norm = norms.iter().chain(more).copied().max().unwrap_or(0) as f64 * unit;
-        // The proven bound on the distances: the error as a fraction of q, and the roundings of the
-        // quotient.
-        let limit = (norm / self.largest_norm + 2.0 / 128.0).min(1.0) / 2.0;
+        let limit = self.limits.largest_distance(norm);
         let mut worst = 0f64;
         for &distance in distances.iter().filter(|distance| **distance != 0) {
             let distance = f64::from_bits(distance << 32).min(0.5);
             self.statistics.note(distance);
             worst = worst.max(distance);
         }
-        // A distance above the bound is a fault of the device: the transforms contradict each other.
-        if norm <= self.largest_norm && worst <= limit && worst < 0.5 {
+        // With digits whose products are proven, a distance above the bound is a fault of the device:
+        // the transforms contradict each other.
+        if norm <= self.limits.norm && worst <= limit && worst < 0.5 {
             return Ok(());
         }
-        let measured = if norm > self.largest_norm { 0.5 } else { worst };
+        let measured = if norm > self.limits.norm { 0.5 } else { worst };
         Err(EngineError::RoundOff { measured, limit, length: self.layout.len() })
     }
 

@@ -1,7 +1,6 @@
 //! The stages of the transforms on a GPU: those of the kernels `columns.cu` and `rows.cu` of the
 //! engine `fp64`.
 
-use super::factors::Powers;
 use super::stage::{ROUNDED, Stage};
 
 /// The radices Q, A and B of a column or of a row. A may be 1.
@@ -70,23 +69,28 @@ impl Level {
     }
 }
 
+/// The number w of a step, as a function of a position (x, y): w = e(±x/n_x)·e(±y/n_y) for x <
+/// `table.0` and y < `excess.0`, where n_x = `table.1` and n_y = `excess.1`. A list has the powers
+/// of the first factor, another one those of the second minus 1. Without `excess`, the second
+/// factor is absent: `Listed`; with it, the powers are `Turned` of `line.cuh`.
+#[derive(Clone, Copy)]
+pub(super) struct Powers {
+    #[cfg_attr(not(test), expect(dead_code, reason = "only tests compute factors"))]
+    pub(super) table: (u64, u64),
+    pub(super) excess: Option<(u64, u64)>,
+    /// Whether half of the transforms take e(−1/R)/w instead, for the radix R, and one takes e(−1/2R):
+    /// `PartnersPowers` of `rows.cu`.
+    pub(super) partners: bool,
+}
+
 /// A step of a line: a transform of `radix` points in registers, with the powers of its factor w,
 /// or plain.
 pub(super) struct Step {
     pub(super) radix: u32,
     /// The sign of the exponents of roots.
+    #[cfg_attr(not(test), expect(dead_code, reason = "only tests compute factors"))]
     pub(super) sign: i64,
     pub(super) powers: Option<Powers>,
-}
-
-/// How the errors of factors are found.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::engine) enum FactorErrors {
-    /// By a formula that holds for all tables.
-    Formula,
-    /// By computing every factor and comparing it with its value in double-double. The cost is a
-    /// few hundred nanoseconds per point of the transform.
-    Scanned,
 }
 
 /// Returns the error of a factor after a product by a constant root: the constant's error, and two
@@ -116,10 +120,8 @@ impl Step {
     }
 
     /// Returns the largest error of the factors w^e·e(k/n) for all (k, n) of `roots` (Lemma 2).
-    fn error(&self, of: FactorErrors, powers: &Powers, e: u32, roots: &[(i64, i64)]) -> f64 {
-        if of == FactorErrors::Scanned {
-            return powers.largest_error(self.sign, self.radix, e, roots);
-        }
+    /// The result is that of a formula that holds for all tables.
+    fn error(&self, powers: &Powers, e: u32, roots: &[(i64, i64)]) -> f64 {
         let turns = |k: i64, n: i64| 4 * k % n != 0;
         let mut error = ROUNDED;
         if let Some((count, n)) = powers.excess {
@@ -137,7 +139,7 @@ impl Step {
         error
     }
 
-    fn stages(&self, of: FactorErrors) -> Vec<Stage> {
+    fn stages(&self, error: &impl FactorError) -> Vec<Stage> {
         let stage = |level: Level| {
             let Some(powers) = &self.powers else {
                 return match (level.radix, level.rotates(self.radix)) {
@@ -148,9 +150,9 @@ impl Step {
                     _ => level.stage(ROUNDED),
                 };
             };
-            let error =
-                |i: u32| self.error(of, powers, i * level.apart, &level.roots(self.radix, i));
-            level.stage((1..level.radix).map(error).fold(0.0, f64::max))
+            let of_power =
+                |i: u32| error(self, powers, i * level.apart, &level.roots(self.radix, i));
+            level.stage((1..level.radix).map(of_power).fold(0.0, f64::max))
         };
         levels(self.radix).into_iter().map(stage).collect()
     }
@@ -208,7 +210,18 @@ pub(super) fn steps(column: Line, row: Line) -> ([Step; 6], [Step; 6]) {
 /// # Panics
 /// Panics if n > 2^25, or if a radix has a prime factor above 7.
 #[must_use]
-pub(in crate::engine) fn stages(column: Line, row: Line, factors: FactorErrors) -> Stages {
+pub(in crate::engine) fn stages(column: Line, row: Line) -> Stages {
+    stages_with(column, row, Step::error)
+}
+
+/// A function that returns the largest error of the factors w^e·e(k/n) of a step for all (k, n) of a
+/// list.
+pub(super) trait FactorError: Fn(&Step, &Powers, u32, &[(i64, i64)]) -> f64 {}
+
+impl<F: Fn(&Step, &Powers, u32, &[(i64, i64)]) -> f64> FactorError for F {}
+
+/// Returns [`stages`] with errors of factors that `error` returns.
+pub(super) fn stages_with(column: Line, row: Line, error: impl FactorError) -> Stages {
     let radices = || column.into_iter().chain(row);
     let n: u64 = radices().map(u64::from).product();
     assert!(n <= 1 << 25, "angles of 2π/{n} are too small for Lemma 2");
@@ -222,9 +235,9 @@ pub(in crate::engine) fn stages(column: Line, row: Line, factors: FactorErrors) 
         let radix = i64::from(last.radix);
         let roots: Vec<_> = (0..radix).map(|k| (k, radix)).collect();
         // Units that are their own partners take constants.
-        last.error(factors, &powers, 1, &roots).max(ROUNDED)
+        error(last, &powers, 1, &roots).max(ROUNDED)
     });
-    let all = |steps: &[Step]| steps.iter().flat_map(|s| s.stages(factors)).collect();
+    let all = |steps: &[Step]| steps.iter().flat_map(|s| s.stages(&error)).collect();
     Stages { forward: all(&forward), inverse: all(&inverse), product }
 }
 
@@ -243,7 +256,7 @@ mod tests {
 
     #[test]
     fn plain_steps() {
-        let plain = |n| Step::plain(n, 1).stages(FactorErrors::Formula);
+        let plain = |n| Step::plain(n, 1).stages(&Step::error);
         let rotated = Stage::Fused { factor: ROUNDED };
         assert_eq!(plain(8), [Stage::Sums, Stage::Sums, rotated]);
         assert_eq!(plain(6), [Stage::Odd { radix: 3, factor: None, fused: true }, rotated]);
@@ -253,7 +266,7 @@ mod tests {
 
     #[test]
     fn formulas_of_factors() {
-        let found = stages([8, 4, 8], [8, 8, 8], FactorErrors::Formula);
+        let found = stages([8, 4, 8], [8, 8, 8]);
         assert_eq!((found.forward.len(), found.inverse.len()), (17, 17));
         let factor = |stage: Stage| match stage {
             Stage::Fused { factor } => factor,
@@ -266,23 +279,5 @@ mod tests {
         let angle = std::f64::consts::TAU * 129.0 / f64::from(1 << 17);
         let expected = 6.0 * ROUNDED + 1.25f64.sqrt() + angle + 2.0;
         assert!((factor(found.forward[16]) - expected).abs() < 1e-12);
-    }
-
-    #[test]
-    fn scanned_errors_are_below_the_formula() {
-        for (column, row) in
-            [([4, 1, 8], [8, 1, 4]), ([6, 4, 4], [4, 7, 4]), ([8, 4, 8], [9, 4, 8])]
-        {
-            let [formula, scanned] =
-                [FactorErrors::Formula, FactorErrors::Scanned].map(|of| stages(column, row, of));
-            let pairs = |a: &[Stage], b: &[Stage]| {
-                for (a, b) in a.iter().zip(b) {
-                    assert!(a.mean_error() >= b.mean_error(), "{column:?} {row:?}: {a:?} {b:?}");
-                }
-            };
-            pairs(&formula.forward, &scanned.forward);
-            pairs(&formula.inverse, &scanned.inverse);
-            assert!(formula.product >= scanned.product && scanned.product > 0.5);
-        }
     }
 }

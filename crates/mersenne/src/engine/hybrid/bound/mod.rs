@@ -14,15 +14,13 @@
 //! |---|---|
 //! | `stage` | the relative error of each stage of a transform |
 //! | `gpu` | the stages of the transforms on a GPU |
-//! | `factors` | factors as a GPU computes them, and their errors |
 
-mod factors;
 mod gpu;
 mod stage;
 #[cfg(test)]
 mod tests;
 
-pub(in crate::engine) use gpu::{FactorErrors, Stages, stages};
+pub(in crate::engine) use gpu::{Stages, stages};
 
 use stage::SAFETY;
 

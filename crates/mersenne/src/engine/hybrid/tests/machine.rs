@@ -1,7 +1,7 @@
 //! Tests that compare the engine with products mod M_p of natural numbers.
 
 use super::super::transform::Transform;
-use super::super::{Hybrid, margin};
+use super::super::{Hybrid, margin, statistical};
 use crate::engine::exact::Machine;
 use crate::layout::WordLayout;
 use crate::{BuildOptions, Engine, EngineFamily, Residue, Shift, Step};
@@ -12,6 +12,13 @@ use warpint_natural::limbs;
 fn engine_of(level: Level, p: u32, n: usize, threads: usize) -> Box<dyn Engine> {
     let transform = Transform::new(WordLayout::new(p, n), level).unwrap();
     Box::new(Machine::new("hybrid", transform, BuildOptions::new(3, threads)))
+}
+
+/// Returns an engine of `hybrid-fast` with vectors of `level`.
+fn fast_engine_of(level: Level, p: u32, n: usize, threads: usize) -> Box<dyn Engine> {
+    let transform = Transform::new(WordLayout::new(p, n), level).unwrap().measured();
+    let machine = Machine::new("hybrid-fast", transform, BuildOptions::new(3, threads));
+    Box::new(machine.guarded(statistical::LIMIT))
 }
 
 /// Returns the largest odd exponent for which all products in n words are exact.
@@ -116,6 +123,32 @@ fn the_worst_digits_at_longer_lengths() {
         let p = longest_exponent(n);
         for level in Cpu::levels() {
             check_products(engine_of(level, p, n, 2).as_mut(), &extremes(p, n));
+        }
+    }
+}
+
+#[test]
+fn products_in_words_of_31_bits() {
+    // At these lengths the bound of `margin` holds for all digits of 31 bits.
+    for n in Hybrid.lengths(0, 3000) {
+        let p = 31 * n as u32 - 1;
+        assert!(margin::spare_bits(p, n) > 0.0);
+        for level in Cpu::levels() {
+            let mut engine = fast_engine_of(level, p, n, 1);
+            check_products(engine.as_mut(), &patterns(p, n));
+            let measured = engine.health().round_off.unwrap();
+            assert!(measured.products > 20 && measured.max < 0.1, "{n}: {measured:?}");
+        }
+    }
+}
+
+#[test]
+fn random_products_in_words_of_31_bits_at_longer_lengths() {
+    for n in [1usize << 15, 3 << 13, 7 << 12, 9 << 11, 21 << 10] {
+        let p = 31 * n as u32 - 1;
+        for level in Cpu::levels() {
+            let mut engine = fast_engine_of(level, p, n, 2);
+            check_products(engine.as_mut(), &[mixed(p, 3), mixed(p, 4)]);
         }
     }
 }

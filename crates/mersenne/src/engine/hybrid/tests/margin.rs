@@ -52,3 +52,18 @@ fn says_why_a_length_is_unusable() {
     }
     assert!(Hybrid.build(44_497, 7, crate::BuildOptions::new(1, 1)).is_err());
 }
+
+#[test]
+fn quotients_err_by_less_than_the_limit_leaves() {
+    for n in Hybrid.lengths(0, usize::MAX) {
+        let factor = margin::error_factor(n);
+        assert!(factor >= 193.0 || n <= 1 << 13, "{n}: {factor}");
+        // The longest words of 30 bits, and words of 8 bits.
+        for p in [30 * n as u64 - 1, 8 * n as u64].map(|p| p.min((1 << 31) - 1) as u32) {
+            let norm = margin::largest_norm(p, n);
+            assert!(n > 1 << 13 || norm < 2f64.powi(73), "{n}: {norm}");
+        }
+    }
+    // At the shortest lengths K is far below 193.
+    assert!(margin::error_factor(64) < 120.0);
+}

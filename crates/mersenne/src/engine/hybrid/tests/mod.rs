@@ -1,3 +1,4 @@
+mod fast;
 mod machine;
 mod margin;
 mod transform;

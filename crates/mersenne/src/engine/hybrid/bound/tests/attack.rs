@@ -4,7 +4,8 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use super::super::gpu::Line;
-use super::super::{FactorErrors, Roundings, constant, stages};
+use super::super::{Roundings, constant, stages};
+use super::factors::scanned_stages;
 use super::model::Model;
 use super::words::Words;
 
@@ -126,8 +127,8 @@ pub(super) fn attack(column: Line, row: Line, bits: f64, trials: u32) -> Attack 
     }
     let (pattern, mut digits, of_patterns) = best;
     let searched = climb(&model, &words, &mut digits, trials, &mut rng);
-    let proven = [FactorErrors::Formula, FactorErrors::Scanned]
-        .map(|of| constant(&stages(column, row, of), Roundings { rest: 0.0, ..Roundings::GPU }));
+    let proven = [stages, scanned_stages]
+        .map(|of| constant(&of(column, row), Roundings { rest: 0.0, ..Roundings::GPU }));
     Attack { pattern, found: [of_patterns, searched], proven }
 }
 

@@ -5,10 +5,10 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use warpint_arith::dd::Dd;
 
-use super::super::factors::{
+use super::super::stage::Stage;
+use super::factors::{
     Complex, Exact, TimesRoot, error_of, exact_product, exact_root, rounded_root,
 };
-use super::super::stage::Stage;
 use super::model::{butterfly, odd_transform, self_product};
 
 fn exact([re, im]: Complex) -> Exact {

@@ -3,6 +3,7 @@
 mod attack;
 mod butterflies;
 mod exact;
+mod factors;
 mod model;
 mod table;
 mod words;

@@ -3,8 +3,8 @@
 
 use warpint_arith::dd::cos_sin_2pi;
 
-use super::super::factors::{Complex, TimesRoot, conjugate, multiply_add, rounded_root, times_i};
 use super::super::gpu::{Level, Line, Step, frequency_at, frequency_of_node, levels, steps};
+use super::factors::{Complex, TimesRoot, conjugate, multiply_add, rounded_root, times_i};
 
 fn add(a: Complex, b: Complex) -> Complex {
     [a[0] + b[0], a[1] + b[1]]

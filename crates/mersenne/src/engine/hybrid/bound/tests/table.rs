@@ -2,8 +2,9 @@
 
 use super::super::gpu::Line;
 use super::super::stage::Stage;
-use super::super::{FactorErrors, Roundings, Stages, constant, largest_bits, stages};
+use super::super::{Roundings, Stages, constant, largest_bits, stages};
 use super::attack::attack;
+use super::factors::scanned_stages;
 
 /// Digits that carries enlarge by at most 2^−6 of their size, and the slack of the last expression.
 const EXCESS: f64 = 1.0 / 64.0;
@@ -28,7 +29,7 @@ fn constants_of_the_book() {
     for ((n, column, row), of_book) in SHAPES.into_iter().zip(of_book) {
         let radices = column.iter().chain(&row).map(|&r| r as usize).product::<usize>();
         assert_eq!(2 * radices, n);
-        let k = constant(&stages(column, row, FactorErrors::Formula), Roundings::GPU);
+        let k = constant(&stages(column, row), Roundings::GPU);
         assert!((k - of_book).abs() < 0.051, "{n}: {k}");
     }
 }
@@ -44,10 +45,10 @@ fn table_of_constants() {
             let k = constant(stages, Roundings::GPU);
             (k, largest_bits(k, n, EXCESS, SLACK))
         };
-        let formula = stages(column, row, FactorErrors::Formula);
+        let formula = stages(column, row);
         let (exact, _) = of(&with_exact_factors(&formula));
         let (k, bits) = of(&formula);
-        let (scanned, more) = of(&stages(column, row, FactorErrors::Scanned));
+        let (scanned, more) = of(&scanned_stages(column, row));
         // ‖x‖² of random digits is a third of that of the largest digits.
         let measured = more + 0.5 * 3f64.log2();
         println!(

@@ -2,8 +2,8 @@
 
 use warpint_arith::dd::{Dd, exp2_ratio};
 
-use super::super::factors::Complex;
 use super::exact::cyclic_square;
+use super::factors::Complex;
 use super::model::Model;
 
 /// The words of a number, with their weights as `columns.cu` computes them.
