@@ -11,7 +11,8 @@ use crate::engine::{EngineFamily, known};
 const POINT: u32 = 24;
 
 /// From this number of points on, blocks of exact rows have twice as many pairs as blocks of complex
-/// rows. For fewer points, they would leave multiprocessors without work.
+/// rows, if two blocks fit on a multiprocessor. For fewer points, they would leave multiprocessors
+/// without work.
 const MANY_POINTS: usize = 1 << 19;
 
 /// The division of a transform among the threads of the kernels. A transform of N words has n = N/2
@@ -20,13 +21,13 @@ const MANY_POINTS: usize = 1 << 19;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(in crate::engine) struct Shape(pub(super) fp64::Shape);
 
-/// Transform lengths in words, each with the fastest of the shapes that were tried on an H100
+/// Transform lengths in words, each with the fastest of the shapes that were tried on an H200
 /// (`benches/NOTES.md`).
 const TRIED: [(usize, &str); 5] = [
     (1 << 18, "512x256 8.8.8/8.8.4 2/4 1 128.128"),
-    (3 << 19, "512x1536 8.8.8/12.16.8 4/4 1 80.128"),
+    (3 << 19, "512x1536 8.8.8/16.12.8 4/4 1 80.128"),
     (3 << 20, "512x3072 8.8.8/16.24.8 4/4 1 80.128 s"),
-    (21 << 18, "2048x1344 16.16.8/12.14.8 4/4 1 128.128"),
+    (21 << 18, "512x5376 8.8.8/16.21.16 4/4 1 80.128"),
     (3 << 22, "2048x3072 16.16.8/16.24.8 4/4 1 128.128"),
 ];
 
@@ -46,8 +47,10 @@ impl Shape {
 impl Shape {
     /// Returns the number of pairs of rows of a block of the kernels of exact rows.
     pub(super) fn exact_pairs(&self) -> u32 {
-        let many = self.points() >= MANY_POINTS && self.rows().is_multiple_of(4 * self.0.pairs);
-        if many { 2 * self.0.pairs } else { self.0.pairs }
+        let twice = 2 * self.0.pairs;
+        let many = self.points() >= MANY_POINTS && self.rows().is_multiple_of(2 * twice);
+        let small = 8 * exact_points(self.0.row, 2 * twice, 1) <= SHARED_MEMORY / 2;
+        if many && small { twice } else { self.0.pairs }
     }
 
     /// Returns the number of blocks of the kernels of exact rows. The last block has the row rows/2
