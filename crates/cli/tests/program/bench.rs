@@ -74,7 +74,7 @@ fn a_device_has_floors_and_shares() {
         let kernels = row["kernels"].as_array().unwrap();
         let names: Vec<_> = kernels.iter().map(|k| k["kernel"].as_str().unwrap()).collect();
         let expected: &[&str] = match row["engine"].as_str() {
-            Some("hybrid" | "hybrid-fast") => &["square_exact_rows", "square_rows", "columns"],
+            Some("hybrid" | "hybrid-fast") => &["square_rows", "square_exact_rows", "columns"],
             _ => &["square_rows", "columns"],
         };
         assert_eq!(names, expected);

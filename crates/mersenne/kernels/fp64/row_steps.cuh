@@ -57,19 +57,10 @@ struct Item {
     DEVICE Complex* slots(Complex* tile) const { return tile + Tile::at(Q * line, m / B, m % B); }
 };
 
-// Runs before the first step. With AFTER_EXACT_ROWS, the preceding launch is that of exact rows, on
-// which complex rows do not depend. It let this one begin after it had waited for the columns.
+// Runs before the first step.
 DEVICE void last_launch() {
-#ifndef AFTER_EXACT_ROWS
     wait_for_last_launch();
-#endif
     let_next_launch_begin();
-}
-// Runs at the end of the kernel: when a launch after exact rows has ended, they have ended too.
-DEVICE void end() {
-#ifdef AFTER_EXACT_ROWS
-    wait_for_last_launch();
-#endif
 }
 DEVICE void barrier() { __syncthreads(); }
 

@@ -46,5 +46,4 @@ multiply_rows(Complex* data, const Complex* __restrict__ factor, const Complex* 
     if constexpr (A > 1) transform_a<INVERSE>(tables, tile, first, inner_barrier);
     inverse_q(data, tables, tile, first);
 #endif
-    end();
 }

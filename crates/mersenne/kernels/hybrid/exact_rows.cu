@@ -8,9 +8,9 @@
 // order of its own, after the two spectra; 2 `multiply_exact_rows`: x ← x·y, where y is a result of
 // `forward_exact_rows`.
 //
-// The order of launches is: columns, exact rows, complex rows, columns. Complex rows do not depend on
-// exact rows, so they begin before these have ended (AFTER_EXACT_ROWS in fp64/row_steps.cuh). Exact rows
-// take longer, and so come first.
+// The order of launches is: columns, complex rows, exact rows, columns. Exact rows do not depend on
+// complex rows. So these kernels may begin before the launch of complex rows has ended, and wait for its
+// end at their own end. It let them begin after it had waited for the end of the columns.
 #include "exact_rows.cuh"
 
 constexpr u32 POINTS = ROWS * COLUMNS;
@@ -39,4 +39,5 @@ multiply_exact_rows(Complex* data, const Complex* __restrict__ factor, const Com
     exact_transform_a<INVERSE>(exact_tables, tile, team_barrier_of_block);
     exact_inverse_q(exact_data, exact_tables, tile, first);
 #endif
+    wait_for_last_launch();
 }

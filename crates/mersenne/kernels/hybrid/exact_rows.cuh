@@ -53,7 +53,7 @@ DEVICE void exact_forward_q(const Gauss* data, const Gauss* __restrict__ tables,
         Gauss start = times_factor(record[EXACT_RECORD_A + m / B], record[EXACT_RECORD_B + m % B]);
         return Twists<Q>(start, record + EXACT_RECORD_Q);
     };
-    step<Q, EXACT_PAIRS * M, THREADS>(last_launch, powers, [&](u32 g, const auto& w) {
+    step<Q, EXACT_PAIRS * M, THREADS>(let_next_launch_begin, powers, [&](u32 g, const auto& w) {
         const u32 pair = g / M, m = g % M;
         if (!is_pair(first, pair)) return;
         // A loop, because code for both lines would not fit the instruction cache.

@@ -71,9 +71,9 @@ impl<A: Arithmetic> Passes<A> {
         Call { kernel, launch: launch.shared(self.kernels.column_shared_bytes()), args }
     }
 
-    /// Returns the launches of the kernels of rows of a kind. If the family has exact rows, there are
-    /// two, and that of exact rows is the first. It takes the first `shared` of the arguments `args` of
-    /// the other.
+    /// Returns the launches of the kernels of rows of a kind: one, and another for exact rows if the
+    /// family has them. `args` are the arguments of the former, of which the latter takes the first
+    /// `shared`.
     fn rows(
         &self,
         kind: RowsKind,
@@ -88,7 +88,7 @@ impl<A: Arithmetic> Passes<A> {
         }
         let launch = Launch::linear(self.shape.row_blocks(), self.shape.row_threads());
         let launch = launch.shared(self.shape.row_shared_bytes());
-        calls.push(Call { kernel: self.kernels.get(Part::Rows(kind))?, launch, args });
+        calls.insert(0, Call { kernel: self.kernels.get(Part::Rows(kind))?, launch, args });
         Ok(calls)
     }
 

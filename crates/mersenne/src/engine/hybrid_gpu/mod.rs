@@ -151,7 +151,6 @@ impl<A: Limited> Arithmetic for A {
         let source = constants::specialise(source, &shape.0, p, part, sums);
         let source = match part {
             Part::ExactRows(_) => source.define("EXACT_PAIRS", shape.exact_pairs()),
-            Part::Rows(_) => source.define("AFTER_EXACT_ROWS", 1),
             _ => source,
         };
         HEADERS.into_iter().fold(source, |source, (name, text)| source.header(name, text))
