@@ -23,11 +23,10 @@ pub(in crate::engine) struct Shape(pub(super) fp64::Shape);
 
 /// Transform lengths in words, each with the fastest of the shapes that were tried on an H200
 /// (`benches/NOTES.md`).
-const TRIED: [(usize, &str); 5] = [
+const TRIED: [(usize, &str); 4] = [
     (1 << 18, "512x256 8.8.8/8.8.4 2/4 1 128.128"),
     (3 << 19, "512x1536 8.8.8/16.12.8 4/4 1 80.128"),
     (3 << 20, "512x3072 8.8.8/16.24.8 4/4 1 80.128 s"),
-    (21 << 18, "2048x1344 16.16.8/12.14.8 4/4 1 128.128"),
     (3 << 22, "2048x3072 16.16.8/16.24.8 4/4 1 128.128"),
 ];
 
