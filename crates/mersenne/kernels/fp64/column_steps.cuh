@@ -137,14 +137,3 @@ DEVICE void to_spectrum(Complex (&x)[Q], Complex* data, const Complex* __restric
     }
     forward_b(data, tables, tile, columns);
 }
-
-// Indices of `addend`.
-constexpr u32 ADDEND_ROW = 1, ADDEND_COLUMN = 2, ADDEND_HALF = 3, ADDEND_BIT = 4;
-
-// Returns the i of the point in row i·M + m of a column from whose words `addend` subtracts 2; Q if
-// there is no such point. Reading `addend` once suffices: loads in a loop over points would not be
-// moved out of it, because the loop has stores.
-DEVICE u32 addend_point(const u64* addend, u32 column, u32 m) {
-    const u32 row = (u32)addend[ADDEND_ROW];
-    return (u32)addend[ADDEND_COLUMN] == column && row % M == m ? row / M : Q;
-}

@@ -37,6 +37,9 @@
 #include "sums.cuh"
 #endif
 
+// Indices of `addend`.
+constexpr u32 ADDEND_ROW = 1, ADDEND_COLUMN = 2, ADDEND_HALF = 3, ADDEND_BIT = 4;
+
 // Indices of `tickets`: the next ticket; the ticket of the launch's last block, once the first
 // block has read.
 constexpr u32 NEXT = 0, READ = 1;
@@ -249,9 +252,6 @@ DEVICE void carry_out(Complex (&x)[Q], const Handover& handover, const Weights& 
 #if CHECKED
     u32 worst = 0, largest = 0;
 #endif
-#if STEP == 1
-    const u32 at = addend_point(addend, columns * WIDTH + c, m);
-#endif
     unrolled<0, Q>([&](auto i) {
         constexpr int I = VALUE(i);
         Point p = weights.point<I>();
@@ -266,7 +266,7 @@ DEVICE void carry_out(Complex (&x)[Q], const Handover& handover, const Weights& 
         worst = max(worst, max(distance(x[I].re, u0, s0, p.long0), distance(x[I].im, u1, s1, p.long1)));
 #endif
 #if STEP == 1
-        if (at == I) {
+        if (addend[ADDEND_ROW] == I * M + m && addend[ADDEND_COLUMN] == columns * WIDTH + c) {
             bool second = addend[ADDEND_HALF] != 0;
             u32 exponent = 1024 + (u32)addend[ADDEND_BIT] - words.bits - (second ? p.long1 : p.long0);
             double two = __hiloint2double((i32)(exponent << 20), 0);

@@ -21,6 +21,9 @@
 
 constexpr u32 POINTS = ROWS * COLUMNS;
 
+// Indices of `addend`.
+constexpr u32 ADDEND_ROW = 1, ADDEND_COLUMN = 2, ADDEND_HALF = 3, ADDEND_BIT = 4;
+
 // Indices of `tickets`: the next ticket; the ticket of the launch's last block, once the first
 // block has read.
 constexpr u32 NEXT = 0, READ = 1;
@@ -256,9 +259,6 @@ DEVICE void carry_out(Digits (&d)[Q], const Complex (&x)[Q], const Gauss* exact,
     const Words& words = weights.words;
     const u32 c = threadIdx.x % WIDTH, m = threadIdx.x / WIDTH;
     u32 worst = 0;
-#if STEP == 1
-    const u32 at = addend_point(addend, columns * WIDTH + c, m);
-#endif
     unrolled<0, Q>([&](auto i) {
         constexpr int I = VALUE(i);
         const Point p = weights.point<I>();
@@ -273,7 +273,7 @@ DEVICE void carry_out(Digits (&d)[Q], const Complex (&x)[Q], const Gauss* exact,
         worst = max(worst, max((u32)__double2hiint(distance0) & 0x7fffffffu, (u32)__double2hiint(distance1) & 0x7fffffffu));
 #endif
 #if STEP == 1
-        if (at == I) {
+        if (addend[ADDEND_ROW] == I * M + m && addend[ADDEND_COLUMN] == columns * WIDTH + c) {
             i64 two = (i64)2 << addend[ADDEND_BIT];
             if (addend[ADDEND_HALF] != 0) v1 -= two;
             else v0 -= two;
