@@ -90,7 +90,9 @@ fn killed_at_any_time_it_goes_on_to_the_same_bytes() {
             if ran.code.is_some() {
                 break ran;
             }
-            assert!(done(dir.path(), out) >= before, "a note is lost");
+            // After a kill between the moves of the two files, the run begins anew.
+            let is_anew = ran.err.contains(".partial is not as it was left: ");
+            assert!(is_anew || done(dir.path(), out) >= before, "a note is lost: {ran:?}");
             before = done(dir.path(), out);
             kills += 1;
         };
