@@ -9,8 +9,10 @@
 // `forward_exact_rows`.
 //
 // The order of launches is: columns, complex rows, exact rows, columns. Exact rows do not depend on
-// complex rows. So these kernels may begin before the launch of complex rows has ended, and wait for its
-// end at their own end. It let them begin after it had waited for the end of the columns.
+// complex rows. With BESIDE, these kernels run beside the complex rows, and wait for their end at their
+// own end; complex rows let them begin after the end of the columns. This is faster only if the blocks of
+// both launches fit on the device at the same time. Without BESIDE, they wait for the end of the complex
+// rows first.
 #include "exact_rows.cuh"
 
 constexpr u32 POINTS = ROWS * COLUMNS;
@@ -39,5 +41,7 @@ multiply_exact_rows(Complex* data, const Complex* __restrict__ factor, const Com
     exact_transform_a<INVERSE>(exact_tables, tile, team_barrier_of_block);
     exact_inverse_q(exact_data, exact_tables, tile, first);
 #endif
+#if BESIDE
     wait_for_last_launch();
+#endif
 }

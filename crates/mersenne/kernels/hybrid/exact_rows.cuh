@@ -45,6 +45,15 @@ DEVICE const Gauss* exact_record(const Gauss* __restrict__ tables, u32 k1) {
     return tables + EXACT_RECORDS + k1 * EXACT_RECORD;
 }
 
+// Runs before the first step.
+DEVICE void begin_exact_rows() {
+#if BESIDE
+    let_next_launch_begin();
+#else
+    last_launch();
+#endif
+}
+
 // From points in memory to slots, by the transforms of both lines of a pair over q.
 DEVICE void exact_forward_q(const Gauss* data, const Gauss* __restrict__ tables, Gauss* tile, u32 first) {
     auto powers = [&](u32 g) {
@@ -53,7 +62,7 @@ DEVICE void exact_forward_q(const Gauss* data, const Gauss* __restrict__ tables,
         Gauss start = times_factor(record[EXACT_RECORD_A + m / B], record[EXACT_RECORD_B + m % B]);
         return Twists<Q>(start, record + EXACT_RECORD_Q);
     };
-    step<Q, EXACT_PAIRS * M, THREADS>(let_next_launch_begin, powers, [&](u32 g, const auto& w) {
+    step<Q, EXACT_PAIRS * M, THREADS>(begin_exact_rows, powers, [&](u32 g, const auto& w) {
         const u32 pair = g / M, m = g % M;
         if (!is_pair(first, pair)) return;
         // A loop, because code for both lines would not fit the instruction cache.

@@ -69,6 +69,12 @@ pub(super) trait Arithmetic: EngineFamily + Default + Send + 'static {
         None
     }
 
+    /// Returns whether the kernels of a squaring with a shape should begin before the preceding launch
+    /// has ended.
+    fn begins_early(_shape: &Self::Shape) -> bool {
+        true
+    }
+
     /// Whether kernels are specialised. If true, `columns` and `spectrum_to_digits` are built
     /// separately for each kind of step, and `columns` also with and without the measurement of
     /// round-off. If false, each of these two kernels is built only once.

@@ -13,6 +13,7 @@ pub(super) struct Call<'a> {
     pub(super) kernel: &'a Kernel,
     launch: Launch,
     args: Vec<Arg>,
+    begins_early: bool,
 }
 
 impl Call<'_> {
@@ -24,13 +25,20 @@ impl Call<'_> {
         unsafe { self.kernel.launch(self.launch, &self.args) }
     }
 
-    /// Records the launch in a graph. The launch may begin before the previous one in the graph has
+    /// Records the launch in a graph. If the family allows it for the shape
+    /// ([`Arithmetic::begins_early`]), the launch may begin before the previous one in the graph has
     /// ended.
     pub(super) fn record(&self, capture: &Capture<'_>) {
         // SAFETY: as in `make`. `Products` keeps its buffers as long as the machine has the graph.
         // The kernels of a squaring wait for the previous launch, and declare nothing `const
         // __restrict__` that it writes.
-        unsafe { capture.launch_early(self.kernel, self.launch, &self.args) };
+        unsafe {
+            if self.begins_early {
+                capture.launch_early(self.kernel, self.launch, &self.args);
+            } else {
+                capture.launch(self.kernel, self.launch, &self.args);
+            }
+        }
     }
 }
 
@@ -68,7 +76,9 @@ impl<A: Arithmetic> Passes<A> {
     /// Returns a launch of a kernel of columns with `blocks` blocks.
     fn columns<'a>(&self, kernel: &'a Kernel, blocks: u32, args: Vec<Arg>) -> Call<'a> {
         let launch = Launch::linear(blocks, self.shape.column_threads());
-        Call { kernel, launch: launch.shared(self.kernels.column_shared_bytes()), args }
+        let begins_early = A::begins_early(&self.shape);
+        let launch = launch.shared(self.kernels.column_shared_bytes());
+        Call { kernel, launch, args, begins_early }
     }
 
     /// Returns the launches of the kernels of rows of a kind: one, and another for exact rows if the
@@ -80,15 +90,17 @@ impl<A: Arithmetic> Passes<A> {
         args: Vec<Arg>,
         shared: usize,
     ) -> Result<Vec<Call<'_>>, DeviceError> {
+        let begins_early = A::begins_early(&self.shape);
         let mut calls = vec![];
         if let Some(rows) = A::exact_rows(&self.shape) {
             let launch = Launch::linear(rows.blocks, rows.threads).shared(rows.shared_bytes);
             let kernel = self.kernels.get(Part::ExactRows(kind))?;
-            calls.push(Call { kernel, launch, args: args[..shared].to_vec() });
+            calls.push(Call { kernel, launch, args: args[..shared].to_vec(), begins_early });
         }
         let launch = Launch::linear(self.shape.row_blocks(), self.shape.row_threads());
         let launch = launch.shared(self.shape.row_shared_bytes());
-        calls.insert(0, Call { kernel: self.kernels.get(Part::Rows(kind))?, launch, args });
+        let kernel = self.kernels.get(Part::Rows(kind))?;
+        calls.insert(0, Call { kernel, launch, args, begins_early });
         Ok(calls)
     }
 

@@ -147,10 +147,16 @@ impl<A: Limited> Arithmetic for A {
         })
     }
 
+    fn begins_early(shape: &Shape) -> bool {
+        shape.is_small()
+    }
+
     fn specialise(source: Source, shape: &Shape, p: u32, part: Part, sums: bool) -> Source {
         let source = constants::specialise(source, &shape.0, p, part, sums);
         let source = match part {
-            Part::ExactRows(_) => source.define("EXACT_PAIRS", shape.exact_pairs()),
+            Part::ExactRows(_) => source
+                .define("EXACT_PAIRS", shape.exact_pairs())
+                .define("BESIDE", u32::from(shape.is_small())),
             _ => source,
         };
         HEADERS.into_iter().fold(source, |source, (name, text)| source.header(name, text))

@@ -15,6 +15,11 @@ const POINT: u32 = 24;
 /// without work.
 const MANY_POINTS: usize = 1 << 19;
 
+/// Below this number of points, launches begin before the preceding launch has ended, and exact rows run
+/// beside complex rows. For more points, whose blocks do not all run at the same time, this takes up to
+/// 12 % longer on an H200 (`benches/NOTES.md`).
+const FEW_POINTS: usize = 1 << 18;
+
 /// The division of a transform among the threads of the kernels. A transform of N words has n = N/2
 /// = rows·columns points of either kind, which are divided in the same way. The number of rows and
 /// the last radix of a row are powers of 2 (`kernels/hybrid/exact_rows.cuh`).
@@ -23,10 +28,12 @@ pub(in crate::engine) struct Shape(pub(super) fp64::Shape);
 
 /// Transform lengths in words, each with the fastest of the shapes that were tried on an H200
 /// (`benches/NOTES.md`).
-const TRIED: [(usize, &str); 4] = [
+const TRIED: [(usize, &str); 6] = [
     (1 << 18, "512x256 8.8.8/8.8.4 2/4 1 128.128"),
-    (3 << 19, "512x1536 8.8.8/16.12.8 4/4 1 80.128"),
+    (1 << 20, "512x1024 8.8.8/16.16.4 4/8 1 128.128"),
+    (3 << 19, "512x1536 8.8.8/12.16.8 4/4 1 80.128"),
     (3 << 20, "512x3072 8.8.8/16.24.8 4/4 1 80.128 s"),
+    (21 << 18, "512x5376 8.8.8/16.21.16 4/4 1 80.128"),
     (3 << 22, "2048x3072 16.16.8/16.24.8 4/4 1 128.128"),
 ];
 
@@ -50,6 +57,11 @@ impl Shape {
         let many = self.points() >= MANY_POINTS && self.rows().is_multiple_of(2 * twice);
         let small = 8 * exact_points(self.0.row, 2 * twice, 1) <= SHARED_MEMORY / 2;
         if many && small { twice } else { self.0.pairs }
+    }
+
+    /// Returns whether launches should overlap.
+    pub(super) fn is_small(&self) -> bool {
+        self.points() < FEW_POINTS
     }
 
     /// Returns the number of blocks of the kernels of exact rows. The last block has the row rows/2
