@@ -258,3 +258,39 @@ fn the_largest_digits_compute_rightly() {
         }
     }
 }
+
+#[test]
+fn digits_with_too_large_a_norm_are_refused() {
+    let device = Device::simulator().unwrap();
+    let length = 1 << 15;
+    let p = 31 * length as u32 - 1;
+    let layout = WordLayout::new(p, length);
+    let shape = Shape::best(length, device.info().shared_memory_per_block).unwrap();
+    let products = Products::<HybridFast>::new(&device, layout, shape, false).unwrap();
+    let mut engine = Machine::new(&device, layout, 1, products).unwrap();
+    let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(1);
+    let random: Vec<u64> = (0..p.div_ceil(64)).map(|_| rng.random()).collect();
+    let largest = extremes(p, length);
+    for (x, refused) in [
+        (&largest[0], true),
+        // The norm is too large also where the errors are small.
+        (&largest[2], true),
+        // A refused product leaves no trace.
+        (&Residue::from_limbs(p, &random), false),
+        (&Residue::from_u64(p, 3), false),
+    ] {
+        engine.write(0, x, Shift::ZERO).unwrap();
+        engine.square(0, 1, Step::Square, Shift::ZERO).unwrap();
+        match engine.read(0, Shift::ZERO) {
+            Ok(found) => {
+                assert!(!refused);
+                assert!(found == Residue::from_limbs(p, &limbs::mul_mod(x.limbs(), x.limbs(), p)));
+            }
+            Err(error) => {
+                let large =
+                    matches!(error, EngineError::RoundOff { measured: 0.5, limit: 0.25, .. });
+                assert!(refused && large, "{error}");
+            }
+        }
+    }
+}
