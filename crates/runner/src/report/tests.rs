@@ -76,7 +76,7 @@ fn only_the_squarings_of_the_last_run_are_called_exact() {
     let resumed = Outcome { resumed_at: 42, ..whole.clone() };
     for (outcome, claim) in [
         (whole, ", hybrid 3K words, exact arithmetic, no errors"),
-        (resumed, ", hybrid 3K words, exact arithmetic from squaring 42 on, no errors"),
+        (resumed, ", hybrid 3K words, exact arithmetic after squaring 42, no errors"),
     ] {
         let report = TestReport::new(&outcome);
         assert!(report.to_string().ends_with(claim), "{report}");

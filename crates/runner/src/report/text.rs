@@ -63,7 +63,7 @@ impl Display for TestReport {
                 f.write_str(", exact arithmetic")?;
                 // The engine of an earlier run is not known.
                 if let Some(from) = self.resumed_at {
-                    write!(f, " from squaring {from} on")?;
+                    write!(f, " after squaring {from}")?;
                 }
             }
         }
