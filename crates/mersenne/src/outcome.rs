@@ -56,14 +56,17 @@ pub struct Outcome {
     /// The number of squarings of the sequence. A squaring that was repeated after an error counts
     /// once.
     pub iterations: u64,
+    /// The iteration from which the last run of the test continued; 0 if that run computed the whole
+    /// test. Earlier runs may have used other engines.
+    pub resumed_at: u64,
     /// The family name of the engine that finished the test.
     pub engine: &'static str,
     /// The place where the engine computed: `cpu`, `cuda:0`, …
     pub place: &'static str,
     /// The engine's transform length in words.
     pub length: usize,
-    /// The statistics of the round-off of the last engine; `None` if this engine computes in
-    /// integers.
+    /// The statistics of the round-off of the last engine; `None` if this engine measures none,
+    /// because its products are exact.
     pub round_off: Option<RoundOff>,
     /// The number of squarings of this run that were checked by sums over their words, and found
     /// right. Squarings that were repeated after an error count twice.

@@ -47,8 +47,9 @@ pub enum RunError {
     },
     /// Every squaring is to be checked, but the engine cannot do so.
     #[error(
-        "the engine {engine} does not check squarings at {}: take fp64, or --check jacobi",
-        count_words(*length)
+        "the engine {engine} does not check squarings at {}: take {}, or --check jacobi",
+        count_words(*length),
+        if *engine == "fp64" { "another length" } else { "fp64" }
     )]
     Unchecked {
         /// The name of the engine.
@@ -302,5 +303,15 @@ mod tests {
         assert_eq!(one_line(&quoted), line);
         let unquoted = RunError::Directory { path: "d".into(), source: full() };
         assert_eq!(one_line(&unquoted), "cannot make the directory d: no space left");
+    }
+
+    #[test]
+    fn an_engine_is_not_advised_to_replace_itself() {
+        for (engine, advice) in
+            [("hybrid", "take fp64, or --check jacobi"), ("fp64", "take another length, or")]
+        {
+            let error = RunError::Unchecked { engine, length: 1 << 25 };
+            assert!(error.to_string().contains(advice), "{error}");
+        }
     }
 }

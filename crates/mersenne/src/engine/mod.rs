@@ -316,7 +316,7 @@ pub trait EngineFamily: Sync {
     }
 
     /// Returns whether Lucas–Lehmer tests check each squaring by default, where the engine can do so.
-    /// The default is true if this costs at most a tenth of the time.
+    /// `docs/checks/squarings.md` has the cost.
     fn checks_by_default(&self) -> bool {
         true
     }

@@ -33,6 +33,8 @@ pub(super) struct Driver<'a> {
     /// The computing time of earlier runs of the test.
     pub(super) earlier: Duration,
     begun: Instant,
+    /// The iteration at which the run begins.
+    pub(super) begun_at: u64,
     /// The time at which the next checkpoint is due. `None` means never, because adding the
     /// interval overflows the clock.
     next_save: Option<Instant>,
@@ -87,6 +89,7 @@ impl<'a> Driver<'a> {
             least_length: None,
             earlier: Duration::ZERO,
             begun: now,
+            begun_at: 0,
             next_save: now.checked_add(options.checkpoint_interval),
             next_progress: now,
             pace: Pace::new(clock, plan.is_on_cpu()),
@@ -376,6 +379,7 @@ impl<'a> Driver<'a> {
             verdict,
             residue,
             iterations: sequence.target(),
+            resumed_at: self.begun_at,
             engine: engine.name(),
             place: self.plan.place(),
             length: engine.length(),

@@ -215,6 +215,7 @@ fn answer_for_two(kind: TestKind, plan: &Plan) -> Outcome {
         verdict,
         residue: Residue::from_u64(2, residue),
         iterations: 0,
+        resumed_at: 0,
         engine: plan.engine(),
         place: plan.place(),
         length: plan.length(),

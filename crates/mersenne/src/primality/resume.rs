@@ -54,6 +54,7 @@ impl Driver<'_> {
         if state.iteration > wanted {
             return Err(TestError::PastTarget { found: state.iteration, wanted });
         }
+        self.begun_at = state.iteration;
         self.errors = state.errors;
         self.earlier = state.elapsed;
         self.least_length = state.least_length.clone();

@@ -58,6 +58,10 @@ pub struct TestReport {
     iterations: u64,
     /// The number of iterations of the whole test.
     total: u64,
+    /// The iteration from which the last run of the test continued; absent if that run computed the
+    /// whole test, and in reports of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    resumed_at: Option<u64>,
     res64: String,
     /// The low 2048 bits of the residue in hexadecimal digits; for PRP only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -69,7 +73,7 @@ pub struct TestReport {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     device: Option<String>,
     fft_length: usize,
-    /// The round-off; absent for engines that compute in integers.
+    /// The round-off; absent for engines that measure none, because their products are exact.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     round_off: Option<RoundOff>,
     shift_count: u32,
@@ -201,6 +205,7 @@ impl TestReport {
             start: start(outcome.kind),
             iterations: outcome.iterations,
             total: outcome.kind.iterations(outcome.exponent),
+            resumed_at: Some(outcome.resumed_at).filter(|&k| k > 0),
             res64: outcome.residue.res64_hex(),
             res2048: matches!(outcome.kind, TestKind::Prp).then(|| outcome.residue.res2048_hex()),
             engine: Some(outcome.engine.into()),
@@ -241,6 +246,7 @@ impl TestReport {
             start: start(kind),
             iterations: 0,
             total: 0,
+            resumed_at: None,
             res64: format!("{:016X}", u64::from(prp)),
             res2048: prp.then(|| format!("{:0512x}", 1)),
             engine: None,

@@ -16,6 +16,7 @@ fn outcome(kind: TestKind, verdict: Verdict, residue: u64) -> Outcome {
         verdict,
         residue: Residue::from_u64(127, residue),
         iterations: kind.iterations(127),
+        resumed_at: 0,
         engine: "fp64",
         place: CPU,
         length: 3072,
@@ -63,6 +64,27 @@ fn people_read_one_line() {
          1.5 s, fp64 3K words, round-off max 0.1250 mean 0.0625, \
          2 failed checks and 2 round-off errors overcome"
     );
+}
+
+#[test]
+fn only_the_squarings_of_the_last_run_are_called_exact() {
+    let whole = Outcome {
+        engine: "hybrid",
+        round_off: None,
+        ..outcome(TestKind::Ll(LlStart::Four), Verdict::Composite, 7)
+    };
+    let resumed = Outcome { resumed_at: 42, ..whole.clone() };
+    for (outcome, claim) in [
+        (whole, ", hybrid 3K words, exact arithmetic, no errors"),
+        (resumed, ", hybrid 3K words, exact arithmetic after squaring 42, no errors"),
+    ] {
+        let report = TestReport::new(&outcome);
+        assert!(report.to_string().ends_with(claim), "{report}");
+        let text = serde_json::to_string(&report).unwrap();
+        assert_eq!(text.contains("resumed-at"), outcome.resumed_at > 0);
+        let again: TestReport = serde_json::from_str(&text).unwrap();
+        assert_eq!(again, report);
+    }
 }
 
 #[test]

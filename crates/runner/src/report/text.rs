@@ -59,7 +59,13 @@ impl Display for TestReport {
             Some(RoundOff { max, mean, .. }) => {
                 write!(f, ", round-off max {max:.4} mean {mean:.4}")?;
             }
-            None => f.write_str(", exact arithmetic")?,
+            None => {
+                f.write_str(", exact arithmetic")?;
+                // The engine of an earlier run is not known.
+                if let Some(from) = self.resumed_at {
+                    write!(f, " after squaring {from}")?;
+                }
+            }
         }
         if let Some(checked) = self.checked_squarings {
             write!(f, ", {} checked", units::count(checked, "squaring"))?;

@@ -224,6 +224,7 @@ mod tests {
             verdict: Verdict::Certified,
             residue: start.clone(),
             iterations: squarings,
+            resumed_at: 0,
             engine: "fp64",
             place: "cpu",
             length: 16,

@@ -91,7 +91,7 @@ fn on_device(args: &BenchArgs, request: &PlanRequest, all: &[Exponent]) -> anyho
 }
 
 const CPU_HEADER: &str =
-    "         p  engine      device     words  bits/word  margin  µs/squaring  FFT floor  ratio";
+    "         p  engine       device     words  bits/word  margin  µs/squaring  FFT floor  ratio";
 
 /// The column that follows [`CPU_HEADER`] if FFTW is measured.
 const FFTW_HEADER: &str = "       FFTW";
@@ -103,7 +103,7 @@ fn fftw_column(row: &on_cpu::Row) -> String {
 
 fn cpu_line(row: &on_cpu::Row) -> String {
     format!(
-        "{:>10}  {:<10}  {:<6}  {:>8}  {:>9.2}  {:>6.1}  {:>11.2}  {:>9}  {:>5}",
+        "{:>10}  {:<11}  {:<6}  {:>8}  {:>9.2}  {:>6.1}  {:>11.2}  {:>9}  {:>5}",
         row.plan.exponent,
         row.plan.engine,
         row.plan.device,
@@ -116,7 +116,7 @@ fn cpu_line(row: &on_cpu::Row) -> String {
     )
 }
 
-const DEVICE_HEADER: &str = "         p  engine         words  bits/word  margin  µs/squaring  traffic  \
+const DEVICE_HEADER: &str = "         p  engine          words  bits/word  margin  µs/squaring  traffic  \
                       arithmetic  ratio         rows  columns";
 
 /// Returns the lines above the table of a device: its name, its measured rates, and an explanation
@@ -155,7 +155,7 @@ fn device_line(row: &on_device::Row) -> String {
             .map_or_else(|| "–".into(), |sum| format!("{:.0} %", 100.0 * sum))
     };
     format!(
-        "{:>10}  {:<10}  {:>8}  {:>9.2}  {:>6.1}  {:>11.2}  {:>7}  {:>10}  {:>5}  {:>11}  {:>7}",
+        "{:>10}  {:<11}  {:>8}  {:>9.2}  {:>6.1}  {:>11.2}  {:>7}  {:>10}  {:>5}  {:>11}  {:>7}",
         row.plan.exponent,
         row.plan.engine,
         units::words(row.plan.fft_length),

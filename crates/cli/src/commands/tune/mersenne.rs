@@ -107,7 +107,7 @@ fn in_words(e: BenchError) -> anyhow::Error {
 }
 
 const HEADER: &str =
-    "         p  engine      device     words  variant                     µs/squaring";
+    "         p  engine       device     words  variant                     µs/squaring";
 
 fn line(row: &Row) -> String {
     let said = match (&row.us_per_squaring, &row.error) {
@@ -121,7 +121,7 @@ fn line(row: &Row) -> String {
         (false, false) => "",
     };
     format!(
-        "{:>10}  {:<10}  {:<6}  {:>8}  {:<26}  {said}{remark}",
+        "{:>10}  {:<11}  {:<6}  {:>8}  {:<26}  {said}{remark}",
         row.plan.exponent,
         row.plan.engine,
         row.plan.device,

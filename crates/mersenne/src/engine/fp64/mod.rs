@@ -163,7 +163,7 @@ impl EngineFamily for Fp64 {
     }
 
     fn checks_by_default(&self) -> bool {
-        // It costs more than a tenth of the time: see `docs/checks/squarings.md`.
+        // It costs far more than on a GPU: see `docs/checks/squarings.md`.
         false
     }
 

@@ -11,6 +11,7 @@ use crate::engine::hybrid::{Hybrid, HybridFast};
 use crate::engine::{BuildOptions, Engine, EngineError, EngineFamily, Step};
 use crate::layout::WordLayout;
 use crate::{Residue, Shift};
+use warpint_natural::limbs;
 
 /// Computes squares, a product, and squares minus 2 of a shifted residue, in a shape and by exact
 /// integers, and compares the results.
@@ -176,5 +177,120 @@ fn lengths_have_shapes() {
     let lengths = family.lengths(1, 1 << 24);
     for n in [1 << 18, 3 << 19, 3 << 20, 21 << 18, 3 << 22, 1 << 12] {
         assert!(lengths.contains(&n), "{n} {lengths:?}");
+    }
+}
+
+/// Returns residues whose digits have the largest magnitude, with several patterns of signs, so that
+/// the words of squares and the carries are as large as they can be.
+fn extremes(p: u32, n: usize) -> Vec<Residue> {
+    let layout = WordLayout::new(p, n);
+    let signs: [fn(usize) -> bool; 5] =
+        [|_| true, |_| false, |j| j % 2 == 0, |j| j % 4 < 2, |j| j * j / 7 % 2 == 0];
+    let digit = |j: usize, negative: bool| {
+        let half = 1i32 << layout.bits(j) >> 1;
+        if negative { -half } else { half - 1 }
+    };
+    let of = |sign: fn(usize) -> bool| {
+        layout.residue(&(0..n).map(|j| digit(j, sign(j))).collect::<Vec<_>>())
+    };
+    signs.into_iter().map(of).collect()
+}
+
+/// Computes squares, multiples of squares, products and squares of sums of the largest digits in a
+/// shape, and compares the results with exact integers. Returns how many results the engine refused.
+fn refused_extremes<A: Limited>(device: &Device, shape: Shape, p: u32) -> usize {
+    let length = 2 * shape.points();
+    let layout = WordLayout::new(p, length);
+    let products = Products::<A>::new(device, layout, shape, false).unwrap();
+    let mut engine = Machine::new(device, layout, 3, products).unwrap();
+    let mul =
+        |x: &Residue, y: &Residue| Residue::from_limbs(p, &limbs::mul_mod(x.limbs(), y.limbs(), p));
+    let all = extremes(p, length);
+    let mut refused = 0;
+    for (i, x) in all.iter().enumerate() {
+        let y = &all[(i + 2) % all.len()];
+        for times in [1, 3, 4] {
+            engine.write(0, x, Shift::ZERO).unwrap();
+            engine.write(1, y, Shift::ZERO).unwrap();
+            let step = if times == 1 { Step::Square } else { Step::SquareTimes(times) };
+            engine.square(0, 2, step, Shift::ZERO).unwrap();
+            engine.mul(2, 0, 1).unwrap();
+            engine.add(1, 2, 2).unwrap();
+            engine.square(1, 1, Step::Square, Shift::ZERO).unwrap();
+            let m = Residue::from_u64(p, times.into());
+            let once = mul(&mul(x, x), &m);
+            let twice = mul(&mul(&once, &once), &m);
+            let product = mul(&twice, y);
+            let two = Residue::from_u64(p, 2);
+            let sum = mul(&product, &two);
+            let expected = [twice, mul(&sum, &sum), product];
+            for (reg, expected) in expected.iter().enumerate() {
+                match engine.read(reg, Shift::ZERO) {
+                    Ok(found) => {
+                        assert_eq!(&found, expected, "{shape}, M{p}, pattern {i}, {reg}");
+                    }
+                    Err(EngineError::RoundOff { .. }) => {
+                        refused += 1;
+                        break;
+                    }
+                    Err(error) => panic!("{error}"),
+                }
+            }
+        }
+    }
+    refused
+}
+
+#[test]
+fn the_largest_digits_compute_rightly() {
+    let device = Device::simulator().unwrap();
+    for name in ["16x16 2.2.4/2.4.2 8/8 1 128.128", "32x24 4.4.2/3.4.2 4/4 2 128.128"] {
+        let shape = Shape(name.parse().ok().unwrap());
+        let length = 2 * shape.points();
+        // With the fewest bits, carries out of one word reach the digits of two more.
+        let (fewest, most) = (super::least_exponent(length) | 1, |bits| (bits * length) as u32 - 1);
+        // At these lengths the bound holds for any digits, so none may be refused.
+        for p in [fewest, most(20), most(29)] {
+            assert_eq!(refused_extremes::<Hybrid>(&device, shape, p), 0, "M{p}");
+        }
+        for p in [most(31), most(31) - 2 * length as u32 / 3] {
+            assert_eq!(refused_extremes::<HybridFast>(&device, shape, p), 0, "M{p}");
+        }
+    }
+}
+
+#[test]
+fn digits_with_too_large_a_norm_are_refused() {
+    let device = Device::simulator().unwrap();
+    let length = 1 << 15;
+    let p = 31 * length as u32 - 1;
+    let layout = WordLayout::new(p, length);
+    let shape = Shape::best(length, device.info().shared_memory_per_block).unwrap();
+    let products = Products::<HybridFast>::new(&device, layout, shape, false).unwrap();
+    let mut engine = Machine::new(&device, layout, 1, products).unwrap();
+    let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(1);
+    let random: Vec<u64> = (0..p.div_ceil(64)).map(|_| rng.random()).collect();
+    let largest = extremes(p, length);
+    for (x, refused) in [
+        (&largest[0], true),
+        // The norm is too large also where the errors are small.
+        (&largest[2], true),
+        // A refused product leaves no trace.
+        (&Residue::from_limbs(p, &random), false),
+        (&Residue::from_u64(p, 3), false),
+    ] {
+        engine.write(0, x, Shift::ZERO).unwrap();
+        engine.square(0, 1, Step::Square, Shift::ZERO).unwrap();
+        match engine.read(0, Shift::ZERO) {
+            Ok(found) => {
+                assert!(!refused);
+                assert!(found == Residue::from_limbs(p, &limbs::mul_mod(x.limbs(), x.limbs(), p)));
+            }
+            Err(error) => {
+                let large =
+                    matches!(error, EngineError::RoundOff { measured: 0.5, limit: 0.25, .. });
+                assert!(refused && large, "{error}");
+            }
+        }
     }
 }
