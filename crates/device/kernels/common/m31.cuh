@@ -22,6 +22,8 @@ DEVICE u32 sub31(u32 a, u32 b) {
 DEVICE u32 neg31(u32 a) { return a ^ Q31; }
 // p/2 mod q for even p = p1·2^32 + p0 ≤ 4q².
 DEVICE u32 halved31(u64 p) { return fold31(fold31(high(p)) + (low(p) >> 1)); }
+// p/2 mod q for even p = p1·2^32 + p0 < 2^63.
+DEVICE u32 halved_short31(u64 p) { return fold31(high(p) + (low(p) >> 1)); }
 // a·2^k for 0 ≤ k < 31. The bits of both parts are disjoint.
 DEVICE u32 rotate31(u32 a, u32 k) {
     u64 p = (u64)a * (2u << k);
@@ -75,6 +77,27 @@ constexpr Root31 root31(int k, int n) {
     return power31({6, 3}, group / (u64)n * (u64)((k % n + n) % n));
 }
 
+// v with −q/2 < v < q/2 for a residue w.
+constexpr i32 balanced31(u32 w) { return w > Q31 / 2 ? (i32)(w - Q31) : (i32)w; }
+// The doubled magnitude of a residue.
+constexpr u32 magnitude31(u32 w) { return 2 * (balanced31(w) < 0 ? Q31 - w : w); }
+// a or −a, so that the product with the magnitude of w is a·w.
+template <u32 w>
+DEVICE u32 signed31(u32 a) {
+    return balanced31(w) < 0 ? neg31(a) : a;
+}
+
+// a·(re + i·im) for constants. Their magnitudes are below q/2, so sums of two doubled products are below
+// 2^63.
+template <u32 re, u32 im>
+DEVICE Gauss mul_constant(Gauss a) {
+    constexpr u32 minus_im = reduced31(Q31 - im);
+    u64 x = (u64)signed31<re>(a.re) * magnitude31(re), y = (u64)signed31<im>(a.re) * magnitude31(im);
+    x = multiply_add_short(signed31<minus_im>(a.im), magnitude31(im), x);
+    y = multiply_add_short(signed31<re>(a.im), magnitude31(re), y);
+    return {halved_short31(x), halved_short31(y)};
+}
+
 // x·ω_n^k. Powers of ω_8 = 2^15·(1 + i) take sums and rotations.
 template <int k, int n>
 DEVICE Gauss times_root(Gauss x) {
@@ -87,7 +110,7 @@ DEVICE Gauss times_root(Gauss x) {
         return times_i<(eighths - 1) / 2>(y);
     } else {
         constexpr Root31 w = root31(k, n);
-        return mul(x, Gauss{2 * w.re, 2 * w.im});
+        return mul_constant<w.re, w.im>(x);
     }
 }
 
@@ -116,7 +139,18 @@ constexpr int place_of31(int n, int k) {
     return k % p * m + place_of31(m, k / p);
 }
 
-// Σ_j x_j·ω_p^(SIGN·jk) for p = 3 or 7. The roots are elements of the field of q elements.
+// (ω^a + ω^(−a))/2 and (ω^a − ω^(−a))/2 for ω = ω_p^(SIGN·k), p = 3 or 7. These roots are elements of the
+// field of q elements.
+template <int p, int SIGN, int a, int k>
+constexpr u32 cosine31() {
+    return reduced31((u64)reduced31((u64)root31(SIGN * a * k, p).re + root31(-SIGN * a * k, p).re) << 30);
+}
+template <int p, int SIGN, int a, int k>
+constexpr u32 sine31() {
+    return reduced31((u64)reduced31((u64)root31(SIGN * a * k, p).re + Q31 - root31(-SIGN * a * k, p).re) << 30);
+}
+
+// Σ_j x_j·ω_p^(SIGN·jk) for p = 3 or 7.
 template <int p, int SIGN>
 DEVICE void odd_transform31(Gauss (&x)[p]) {
     constexpr int h = (p - 1) / 2;
@@ -127,19 +161,29 @@ DEVICE void odd_transform31(Gauss (&x)[p]) {
     });
     const Gauss x0 = x[0];
     unrolled<1, h + 1>([&](auto a) { x[0] = add(x[0], s[VALUE(a)]); });
-    // ω^a·x_a + ω^(−a)·x_(p−a) = (ω^a + ω^(−a))·s_a/2 + (ω^a − ω^(−a))·d_a/2. The factors are doubled.
+    // ω^a·x_a + ω^(−a)·x_(p−a) = (ω^a + ω^(−a))·s_a/2 + (ω^a − ω^(−a))·d_a/2. Products are doubled.
     unrolled<1, h + 1>([&](auto of) {
         constexpr int k = VALUE(of);
-        Gauss even = x0, odd = {0, 0};
-        unrolled<1, h + 1>([&](auto a) {
-            constexpr u32 w = root31(SIGN * VALUE(a) * k, p).re, v = root31(-SIGN * VALUE(a) * k, p).re;
-            constexpr u32 half = 1u << 30;
-            constexpr u32 cosine = 2 * reduced31((u64)reduced31((u64)w + v) * half);
-            constexpr u32 sine = 2 * reduced31((u64)reduced31((u64)w + Q31 - v) * half);
-            Gauss e = s[VALUE(a)], o = d[VALUE(a)];
-            even = {add31(even.re, halved31((u64)e.re * cosine)), add31(even.im, halved31((u64)e.im * cosine))};
-            odd = {add31(odd.re, halved31((u64)o.re * sine)), add31(odd.im, halved31((u64)o.im * sine))};
-        });
+        Gauss even, odd;
+        if constexpr (p == 3) {
+            constexpr u32 cosine = 2 * cosine31<p, SIGN, 1, k>(), sine = 2 * sine31<p, SIGN, 1, k>();
+            even = add(x0, {halved31((u64)s[1].re * cosine), halved31((u64)s[1].im * cosine)});
+            odd = {halved31((u64)d[1].re * sine), halved31((u64)d[1].im * sine)};
+        } else {
+            // For p = 7 the magnitudes of the cosines add up to (q − 1)/2, and those of the sines to
+            // less than 1.23·2^31.
+            u64 even_re = 2 * x0.re, even_im = 2 * x0.im, odd_re = 0, odd_im = 0;
+            unrolled<1, h + 1>([&](auto of_a) {
+                constexpr int a = VALUE(of_a);
+                constexpr u32 cosine = cosine31<p, SIGN, a, k>(), sine = sine31<p, SIGN, a, k>();
+                even_re = accumulate_product(signed31<cosine>(s[a].re), magnitude31(cosine), even_re);
+                even_im = accumulate_product(signed31<cosine>(s[a].im), magnitude31(cosine), even_im);
+                odd_re = accumulate_product(signed31<sine>(d[a].re), magnitude31(sine), odd_re);
+                odd_im = accumulate_product(signed31<sine>(d[a].im), magnitude31(sine), odd_im);
+            });
+            even = {halved_short31(even_re), halved_short31(even_im)};
+            odd = {halved31(odd_re), halved31(odd_im)};
+        }
         x[k] = add(even, odd);
         x[p - k] = sub(even, odd);
     });

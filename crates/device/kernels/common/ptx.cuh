@@ -39,6 +39,21 @@ DEVICE u64 multiply_add_short(u32 a, u32 b, u64 c) {
 #endif
 }
 
+// The same, for sums of several products: ptxas keeps this form as one instruction, and splits the form
+// above into a product and two additions.
+DEVICE u64 accumulate_product(u32 a, u32 b, u64 c) {
+#ifdef WARPINT_SIM
+    return (u64)a * b + c;
+#else
+    u32 lo, hi;
+    asm("mad.lo.cc.u32 %0, %2, %3, %4;\n\t"
+        "madc.hi.u32 %1, %2, %3, %5;"
+        : "=&r"(lo), "=&r"(hi)
+        : "r"(a), "r"(b), "r"(low(c)), "r"(high(c)));
+    return join(lo, hi);
+#endif
+}
+
 #ifdef WARPINT_SIM
 
 DEVICE Wide wide_of(__int128 v) { return {(u32)v, (u32)(v >> 32), (u32)(v >> 64)}; }

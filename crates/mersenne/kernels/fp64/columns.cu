@@ -32,25 +32,14 @@
 //
 // Blocks take their columns in the order in which they start, by a ticket. So a waiting block
 // always waits for a block that is already running.
-#include "column_steps.cuh"
+#include "handover.cuh"
 #if SUMS
 #include "sums.cuh"
 #endif
 
-// Indices of `addend`.
-constexpr u32 ADDEND_ROW = 1, ADDEND_COLUMN = 2, ADDEND_HALF = 3, ADDEND_BIT = 4;
-
-// Indices of `tickets`: the next ticket; the ticket of the launch's last block, once the first
-// block has read.
-constexpr u32 NEXT = 0, READ = 1;
-
 // The number of launches that `errors` holds, with two words each: the largest distance to an
 // integer, and the largest carry, as the upper words of doubles. `sums` holds as many launches.
 constexpr u32 MEASURED = 16384;
-
-// 1.5·2^52: adding and subtracting it rounds to an integer; in between, the integer is in the lower
-// bits.
-#define MAGIC 6755399441055744.0
 
 // Properties of a thread's point j: whether its weights wrap around, and whether its words 2j and
 // 2j + 1 are long.
@@ -210,39 +199,6 @@ sum_digits(const i32* __restrict__ digits, WORDS_PARAMETERS SUMS_PARAMETERS) {
 
 #else
 
-// Returns the bits of a double that holds an integer + 1.5·2^52, with a tag in place of the upper
-// 12 bits, which are known.
-DEVICE u64 tagged(double v, u32 tag) {
-    return ((u64)__double_as_longlong(v) & ((1ull << 52) - 1)) | (u64)tag << 52;
-}
-DEVICE double untagged(u64 word) {
-    return __longlong_as_double((i64)((word & ((1ull << 52) - 1)) | (u64)0x433 << 52));
-}
-
-// The memory in which a warp's threads pass carries to each other: the slots of their own points,
-// which no other thread uses until the points are stored again. Of the two words of a slot, eight
-// threads use the first and the next eight the second, so that sixteen threads cause no bank
-// conflict. For the first column, which receives nothing from a thread of the tile, the other word
-// holds the carry of the preceding tile.
-struct Handover {
-    double *given, *taken;
-    DEVICE Handover(Complex* tile) {
-        const u32 lane = threadIdx.x % 32;
-        Complex* own = own_slots(tile);
-        given = (double*)own + lane / 8 % 2;
-        taken = threadIdx.x % WIDTH == 0 ? (double*)own + (1 - lane / 8 % 2) : (double*)(own - 1) + (lane - 1) / 8 % 2;
-    }
-    // Passes on the carry of point q = i.
-    DEVICE void give(u32 i, double carry) const { given[2 * WIDTH * i] = carry; }
-    DEVICE double take(u32 i) const { return taken[2 * WIDTH * i]; }
-};
-
-// Returns the largest value of a warp.
-DEVICE u32 largest_of_warp(u32 v) {
-    unrolled<0, 5>([&](auto i) { v = max(v, __shfl_xor_sync(0xffffffffu, v, 1 << VALUE(i))); });
-    return v;
-}
-
 // Unweights, rounds, and splits off the carry of each point, as a double that holds the carry +
 // MAGIC.
 DEVICE void carry_out(Complex (&x)[Q], const Handover& handover, const Weights& weights, const u64* addend,
@@ -293,39 +249,6 @@ DEVICE void carry_out(Complex (&x)[Q], const Handover& handover, const Weights& 
         atomicMax(&errors[1], largest);
     }
 #endif
-}
-
-// Receives the carries of the preceding columns for the first column of the tile and the rows of a
-// warp; all threads of the warp take part.
-DEVICE void receive(Complex* tile, const u64* carries, u32 columns, u32 tag) {
-    constexpr u32 GROUP = 32 / WIDTH, ITEMS = (Q + WIDTH - 1) / WIDTH;
-    const u32 lane = threadIdx.x % 32, m = threadIdx.x / 32 * GROUP + lane % GROUP, first = lane / GROUP;
-    // The first columns are preceded by the last ones, one row up.
-    const u64* before = carries + (columns == 0 ? TILES - 1 : columns - 1) * ROWS;
-    auto read = [&](u32 i) {
-        u32 row = i * M + m;
-        return load_relaxed(before + (columns > 0 ? row : row == 0 ? ROWS - 1 : row - 1));
-    };
-    u64 word[ITEMS];
-    unrolled<0, ITEMS>([&](auto k) {
-        u32 i = first + WIDTH * VALUE(k);
-        if (Q % WIDTH == 0 || i < Q) word[VALUE(k)] = read(i);
-    });
-    const u32 owner = WIDTH * (lane % GROUP);
-    // All threads have taken their points out of the slots.
-    __syncwarp();
-    double* slot = (double*)(tile + Tile::at(0, m / B, m % B)) + (1 - owner / 8 % 2);
-    unrolled<0, ITEMS>([&](auto k) {
-        u32 i = first + WIDTH * VALUE(k);
-        if (Q % WIDTH == 0 || i < Q) {
-            while (word[VALUE(k)] >> 52 != tag) {
-                spin_pause();
-                word[VALUE(k)] = read(i);
-            }
-            slot[2 * WIDTH * i] = untagged(word[VALUE(k)]);
-        }
-    });
-    __syncwarp();
 }
 
 // Returns a point's digits after adding the carry of the preceding point. `between` receives the

@@ -15,26 +15,18 @@
 // measured. STEP 0: squares; 1: squares minus 2, at the shift of the number; 2: squares times a small
 // number.
 //
-// Carries and tickets are those of fp64/columns.cu; carries are 64-bit integers. All kernels measure
-// the norm Σ (a_w·d_w)² of the digits that they transform, on which the bound of the error depends.
+// Carries and tickets are those of fp64/columns.cu. Carries, and the parts f and r − f of a word z =
+// f·2^31 + (r − f), are integers below 2^51 in doubles. So FP64 units compute carries exactly, while the
+// units for integers are busy with exact points. All kernels measure the norm Σ (a_w·d_w)² of the digits
+// that they transform, on which the bound of the error depends.
 #include "exact_columns.cuh"
+#include "handover.cuh"
 
 constexpr u32 POINTS = ROWS * COLUMNS;
-
-// Indices of `addend`.
-constexpr u32 ADDEND_ROW = 1, ADDEND_COLUMN = 2, ADDEND_HALF = 3, ADDEND_BIT = 4;
-
-// Indices of `tickets`: the next ticket; the ticket of the launch's last block, once the first
-// block has read.
-constexpr u32 NEXT = 0, READ = 1;
 
 // The number of launches of columns that `measured` holds: their norms, then their largest distances
 // as the upper words of doubles. After these, it has norms of launches of `digits_to_spectrum`.
 constexpr u32 MEASURED = 16384;
-
-// 1.5·2^52: adding it rounds to an integer, which is then in the lower bits.
-#define MAGIC 6755399441055744.0
-#define MAGIC_BITS 0x4338000000000000ll
 
 // 1/q and 2^52/q.
 #define INVERSE_Q31 4.656612875245797e-10
@@ -127,40 +119,50 @@ struct Weights {
     }
 };
 
-// d·2^k mod q for |d| < q.
-DEVICE u32 weighted31(i32 d, u32 k) { return rotate31(min((u32)d, (u32)d + Q31), k); }
+// r·2^k mod q for 0 ≤ k < 32.
+DEVICE u32 turned31(u32 r, u32 k) { return __funnelshift_l(r << 1, r, k) & Q31; }
+// d·2^k mod q for |d| < q and k < 31.
+DEVICE u32 weighted31(i32 d, u32 k) { return turned31(min((u32)d, (u32)d + Q31), k); }
 // r·2^(−k) mod q for k < 31.
-DEVICE u32 unweighted31(u32 r, u32 k) { return rotate31(r, mod31(31 - k)); }
+DEVICE u32 unweighted31(u32 r, u32 k) { return turned31(r, 31 - k); }
+
+// 2^e.
+DEVICE double power_of_2(i32 e) { return __hiloint2double((1023 + e) * (1 << 20), 0); }
+
+// The base 2^b of a word of b bits, its inverse, and 2^(31 − b).
+struct Base {
+    double power, inverse, rest;
+    DEVICE explicit Base(i32 b) : power(power_of_2(b)), inverse(power_of_2(-b)), rest(power_of_2(31 - b)) {}
+};
 
 // d as a double: 2^52 + 2^31 + d, whose lower word is d + 2^31, minus 2^52 + 2^31. A sum is faster than
 // a conversion instruction.
 DEVICE double to_double(i32 d) { return __hiloint2double(0x43300000, d ^ (i32)0x80000000) - 4503601774854144.0; }
 
-// A thread's digits.
-struct Digits {
-    i32 first, second;
-};
+// An integer below 2^31 that a double holds.
+DEVICE i32 to_integer(double d) { return __double2loint(d + MAGIC); }
 
-// Weights the digits: x ← complex points, own exact slots ← exact points. Returns the sum of the
+// Weights the digits in x: x ← complex points, own exact slots ← exact points. Returns the sum of the
 // squares of the complex points' components.
-DEVICE double weight(Complex (&x)[Q], Gauss* exact, const Digits (&d)[Q], const Weights& weights) {
+DEVICE double weight(Complex (&x)[Q], Gauss* exact, const Weights& weights) {
     double norm = 0.0;
     unrolled<0, Q>([&](auto i) {
         constexpr int I = VALUE(i);
         const Point p = weights.point<I>();
         double v = weights.forward0<I>(p);
-        x[I] = {to_double(d[I].first) * v, to_double(d[I].second) * weights.forward1(p, v)};
+        const i32 first = to_integer(x[I].re), second = to_integer(x[I].im);
+        exact[WIDTH * I] = {weighted31(first, p.exponent0), weighted31(second, p.exponent1)};
+        x[I] = {x[I].re * v, x[I].im * weights.forward1(p, v)};
         norm = fma(x[I].re, x[I].re, fma(x[I].im, x[I].im, norm));
-        exact[WIDTH * I] = {weighted31(d[I].first, p.exponent0), weighted31(d[I].second, p.exponent1)};
     });
     return norm;
 }
 
-// Adds the norm of a thread's points, in units of 4^bits/2^16, rounded up, to `sum`. Digits are below
-// 3·2^bits, so a thread has less than 2^26 units, and a warp less than 2^31.
+// Adds the norm of a thread's points, in units of 4^bits/2^16, rounded up, to `sum`. Weighted digits are
+// below 6·2^bits, so the 32 words of a thread have less than 2^27 units, and a warp has less than 2^32.
 DEVICE void add_norm(double norm, const Words& words, u64* sum) {
     double units = norm * __hiloint2double((i32)((1023 + 16 - 2 * words.bits) << 20), 0);
-    u32 part = (u32)min(units, 67108864.0) + 1;
+    u32 part = (u32)min(units, 134217726.0) + 1;
     unrolled<0, 5>([&](auto i) { part += __shfl_xor_sync(0xffffffffu, part, 1 << VALUE(i)); });
     if (threadIdx.x % 32 == 0) atomicAdd(sum, (u64)part);
 }
@@ -186,7 +188,7 @@ DEVICE Both both_tiles(Complex* tile, const Complex* __restrict__ tables) {
 
 #if KIND == 0
 
-// From digits as [word], |d| < 2^30, to the spectra. `slot` is the place of the norm in `measured`.
+// From digits as [word], |d| < q, to the spectra. `slot` is the place of the norm in `measured`.
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
 digits_to_spectrum(Complex* data, const i32* __restrict__ digits, const Complex* __restrict__ tables, WORDS_PARAMETERS,
                    u32 slot) {
@@ -195,96 +197,76 @@ digits_to_spectrum(Complex* data, const i32* __restrict__ digits, const Complex*
     const Words words = WORDS;
     const u32 columns = blockIdx.x, column = columns * WIDTH + threadIdx.x % WIDTH, m = threadIdx.x / WIDTH;
     const Weights weights(row_weights, column_weights, fractions, m, column, words);
-    Digits d[Q];
+    Complex x[Q];
     unrolled<0, Q>([&](auto i) {
         const i32* two = digits + 2 * ((VALUE(i) * M + m) * COLUMNS + column);
-        d[VALUE(i)] = {two[0], two[1]};
+        x[VALUE(i)] = {to_double(two[0]), to_double(two[1])};
     });
-    Complex x[Q];
-    double norm = weight(x, own_exact_slots(of.exact_tile), d, weights);
+    double norm = weight(x, own_exact_slots(of.exact_tile), weights);
     add_norm(norm, words, measured + 2 * MEASURED + slot);
     to_spectra(x, data, of, columns);
 }
 
 #else
 
-// A word passed between blocks: carry·2^12 + tag of the launch, |carry| < 2^51.
-DEVICE u64 tagged(i64 carry, u32 tag) { return (u64)carry << 12 | tag; }
-DEVICE i64 untagged(u64 word) { return (i64)word >> 12; }
-
-// The memory in which a warp's threads pass carries to each other: the slots of their own complex
-// points, as in fp64/columns.cu.
-struct Handover {
-    i64 *given, *taken;
-    DEVICE Handover(Complex* tile) {
-        const u32 lane = threadIdx.x % 32;
-        Complex* own = own_slots(tile);
-        given = (i64*)own + lane / 8 % 2;
-        taken = threadIdx.x % WIDTH == 0 ? (i64*)own + (1 - lane / 8 % 2) : (i64*)(own - 1) + (lane - 1) / 8 % 2;
-    }
-    DEVICE void give(u32 i, i64 carry) const { given[2 * WIDTH * i] = carry; }
-    DEVICE i64 take(u32 i) const { return taken[2 * WIDTH * i]; }
+// A word of the product, z = f·2^31 + v with v = r − f.
+struct Parts {
+    double f, v;
 };
 
-// Splits f·2^31 + v = digit + carry·2^bits with −2^(bits−1) ≤ digit < 2^(bits−1); returns the digit.
-DEVICE i32 split(i64 f, i64 v, u32 bits, i64& carry) {
-    u32 half = 1u << (bits - 1);
-    v += half;
-    carry = (i64)((u64)f << (31 - bits)) + (v >> bits);
-    return (i32)(low((u64)v) & (2 * half - 1)) - (i32)half;
-}
-
-// The integer nearest to approximate − r/q, and the distance from it. Words of sound products give
-// quotients below 2^46; for larger ones, and for what is no number, the distance is 1.
-DEVICE i64 quotient(double x, double unweight, u32 r, double& distance) {
+// f, the integer nearest to approximate − r/q, and r − f; and the distance from that integer. Words of
+// sound products give quotients below 2^46; for larger ones, and for what is no number, the distance is 1.
+DEVICE Parts parts_of(double x, double unweight, u32 r, double& distance) {
     double exact = __hiloint2double(0x43300000, (i32)r);
     double v = fma(exact, -INVERSE_Q31, fma(x, unweight, SHIFTED_Q31));
-    double rounded = v + MAGIC;
+    double f = v + MAGIC - MAGIC;
     bool sound = ((u32)__double2hiint(v) & 0x7fffffffu) < (1023u + 46) << 20;
-    distance = sound ? v - (rounded - MAGIC) : 1.0;
-    return __double_as_longlong(rounded) - MAGIC_BITS;
+    distance = sound ? v - f : 1.0;
+    return {f, exact - 4503599627370496.0 - f};
 }
 
-// Returns the largest value of a warp.
-DEVICE u32 largest_of_warp(u32 v) {
-    unrolled<0, 5>([&](auto i) { v = max(v, __shfl_xor_sync(0xffffffffu, v, 1 << VALUE(i))); });
-    return v;
+// Splits v = digit + carry·2^b, |v| < 2^52, with |digit| ≤ 2^(b−1); returns the digit.
+DEVICE double split(double v, const Base& base, double& carry) {
+    carry = fma(v, base.inverse, MAGIC) - MAGIC;
+    return fma(-carry, base.power, v);
 }
 
 // Unweights both transforms, finds the exact words of the product, and splits off the carry of each
-// point.
-DEVICE void carry_out(Digits (&d)[Q], const Complex (&x)[Q], const Gauss* exact, const Handover& handover,
-                      const Weights& weights, const u64* addend, u64* carries, u64* worst_distance, u32 columns, u32 tag,
-                      u32 multiplier) {
+// point: own exact slots ← digits, as integers.
+DEVICE void carry_out(const Complex (&x)[Q], Gauss* exact, const Handover& handover, const Weights& weights,
+                      const u64* addend, u64* carries, u64* worst_distance, u32 columns, u32 tag, u32 multiplier) {
     const Words& words = weights.words;
     const u32 c = threadIdx.x % WIDTH, m = threadIdx.x / WIDTH;
     u32 worst = 0;
     unrolled<0, Q>([&](auto i) {
         constexpr int I = VALUE(i);
         const Point p = weights.point<I>();
-        const Gauss z = exact[WIDTH * I];
-        const u32 r0 = unweighted31(z.re, p.exponent0), r1 = unweighted31(z.im, p.exponent1);
+        const Gauss r = exact[WIDTH * I];
+        const u32 r0 = unweighted31(r.re, p.exponent0), r1 = unweighted31(r.im, p.exponent1);
         const double u0 = weights.inverse0<I>(p), u1 = weights.inverse1(p, u0);
         double distance0, distance1;
-        i64 f0 = quotient(x[I].re, u0, r0, distance0), f1 = quotient(x[I].im, u1, r1, distance1);
-        // f·q + r = f·2^31 + (r − f).
-        i64 v0 = (i64)r0 - f0, v1 = (i64)r1 - f1;
+        Parts z0 = parts_of(x[I].re, u0, r0, distance0), z1 = parts_of(x[I].im, u1, r1, distance1);
 #if CHECKED
-        worst = max(worst, max((u32)__double2hiint(distance0) & 0x7fffffffu, (u32)__double2hiint(distance1) & 0x7fffffffu));
+        worst = max(worst, (u32)__double2hiint(distance0) & 0x7fffffffu);
+        worst = max(worst, (u32)__double2hiint(distance1) & 0x7fffffffu);
 #endif
 #if STEP == 1
         if (addend[ADDEND_ROW] == I * M + m && addend[ADDEND_COLUMN] == columns * WIDTH + c) {
-            i64 two = (i64)2 << addend[ADDEND_BIT];
-            if (addend[ADDEND_HALF] != 0) v1 -= two;
-            else v0 -= two;
+            double two = power_of_2(1 + (i32)addend[ADDEND_BIT]);
+            if (addend[ADDEND_HALF] != 0) z1.v -= two;
+            else z0.v -= two;
         }
 #elif STEP == 2
-        f0 *= multiplier, v0 *= multiplier;
-        f1 *= multiplier, v1 *= multiplier;
+        z0.f *= multiplier, z0.v *= multiplier;
+        z1.f *= multiplier, z1.v *= multiplier;
 #endif
-        i64 carry;
-        d[I].first = split(f0, v0, words.bits + p.long0, carry);
-        d[I].second = split(f1, v1 + carry, words.bits + p.long1, carry);
+        const Base base0(words.bits + p.long0), base1(words.bits + p.long1);
+        double carry;
+        i32 first = to_integer(split(z0.v, base0, carry));
+        carry = fma(z0.f, base0.rest, carry);
+        i32 second = to_integer(split(z1.v + carry, base1, carry));
+        exact[WIDTH * I] = {(u32)first, (u32)second};
+        carry = fma(z1.f, base1.rest, carry) + MAGIC;
         if (c == WIDTH - 1) store_relaxed(&carries[columns * ROWS + I * M + m], tagged(carry, tag));
         handover.give(I, carry);
     });
@@ -292,39 +274,6 @@ DEVICE void carry_out(Digits (&d)[Q], const Complex (&x)[Q], const Gauss* exact,
     worst = largest_of_warp(worst);
     if (threadIdx.x % 32 == 0) atomicMax((u32*)worst_distance, worst);
 #endif
-}
-
-// Receives the carries of the preceding columns for the first column of the tile and the rows of a
-// warp; all threads of the warp take part.
-DEVICE void receive(Complex* tile, const u64* carries, u32 columns, u32 tag) {
-    constexpr u32 GROUP = 32 / WIDTH, ITEMS = (Q + WIDTH - 1) / WIDTH;
-    const u32 lane = threadIdx.x % 32, m = threadIdx.x / 32 * GROUP + lane % GROUP, first = lane / GROUP;
-    // The first columns are preceded by the last ones, one row up.
-    const u64* before = carries + (columns == 0 ? TILES - 1 : columns - 1) * ROWS;
-    auto read = [&](u32 i) {
-        u32 row = i * M + m;
-        return load_relaxed(before + (columns > 0 ? row : row == 0 ? ROWS - 1 : row - 1));
-    };
-    u64 word[ITEMS];
-    unrolled<0, ITEMS>([&](auto k) {
-        u32 i = first + WIDTH * VALUE(k);
-        if (Q % WIDTH == 0 || i < Q) word[VALUE(k)] = read(i);
-    });
-    const u32 owner = WIDTH * (lane % GROUP);
-    // All threads have taken their points out of the slots.
-    __syncwarp();
-    i64* slot = (i64*)(tile + Tile::at(0, m / B, m % B)) + (1 - owner / 8 % 2);
-    unrolled<0, ITEMS>([&](auto k) {
-        u32 i = first + WIDTH * VALUE(k);
-        if (Q % WIDTH == 0 || i < Q) {
-            while ((word[VALUE(k)] & 4095) != tag) {
-                spin_pause();
-                word[VALUE(k)] = read(i);
-            }
-            slot[2 * WIDTH * i] = untagged(word[VALUE(k)]);
-        }
-    });
-    __syncwarp();
 }
 
 // From the spectra to the carried words of the product, and then to spectra again or to `digits`.
@@ -362,8 +311,7 @@ spectrum_to_digits(Complex* data, i32* __restrict__ digits,
     const Words words = WORDS;
     const Weights weights(row_weights, column_weights, fractions, m, column, words);
     const Handover handover(tile);
-    Digits d[Q];
-    carry_out(d, x, own, handover, weights, addend, carries, measured + MEASURED + launch % MEASURED, columns_, tag,
+    carry_out(x, own, handover, weights, addend, carries, measured + MEASURED + launch % MEASURED, columns_, tag,
               multiplier);
     if (turn == 0) {
         // The last read of this block was several barriers ago.
@@ -379,17 +327,19 @@ spectrum_to_digits(Complex* data, i32* __restrict__ digits,
     receive(tile, carries, columns_, tag);
     unrolled<0, Q>([&](auto i) {
         const Point p = weights.point<VALUE(i)>();
-        i64 carry;
-        d[VALUE(i)].first = split(0, d[VALUE(i)].first + handover.take(VALUE(i)), words.bits + p.long0, carry);
-        d[VALUE(i)].second += (i32)carry;
+        const Gauss digits_before = own[WIDTH * VALUE(i)];
+        const double incoming = handover.take(VALUE(i)) - MAGIC;
+        double carry;
+        x[VALUE(i)].re = split(to_double(digits_before.re) + incoming, Base(words.bits + p.long0), carry);
+        x[VALUE(i)].im = to_double(digits_before.im) + carry;
 #if KIND == 2
         i32* two = digits + 2 * ((VALUE(i) * M + m) * COLUMNS + column);
-        two[0] = d[VALUE(i)].first;
-        two[1] = d[VALUE(i)].second;
+        two[0] = to_integer(x[VALUE(i)].re);
+        two[1] = to_integer(x[VALUE(i)].im);
 #endif
     });
 #if KIND == 1
-    double norm = weight(x, own, d, weights);
+    double norm = weight(x, own, weights);
     add_norm(norm, words, measured + launch % MEASURED);
     // Other threads of the warp may still read this thread's slots.
     __syncwarp();

@@ -28,12 +28,11 @@ pub(in crate::engine) struct Shape(pub(super) fp64::Shape);
 
 /// Transform lengths in words, each with the fastest of the shapes that were tried on an H200
 /// (`benches/NOTES.md`).
-const TRIED: [(usize, &str); 6] = [
+const TRIED: [(usize, &str); 5] = [
     (1 << 18, "512x256 8.8.8/8.8.4 2/4 1 128.128"),
     (1 << 20, "512x1024 8.8.8/16.16.4 4/8 1 128.128"),
     (3 << 19, "512x1536 8.8.8/12.16.8 4/4 1 80.128"),
     (3 << 20, "512x3072 8.8.8/16.24.8 4/4 1 80.128 s"),
-    (21 << 18, "512x5376 8.8.8/16.21.16 4/4 1 80.128"),
     (3 << 22, "2048x3072 16.16.8/16.24.8 4/4 1 128.128"),
 ];
 
@@ -59,9 +58,9 @@ impl Shape {
         if many && small { twice } else { self.0.pairs }
     }
 
-    /// Returns whether launches should overlap.
+    /// Returns whether launches should overlap. This can be prevented by the choice `s` of a shape.
     pub(super) fn is_small(&self) -> bool {
-        self.points() < FEW_POINTS
+        self.points() < FEW_POINTS && !self.0.streaming
     }
 
     /// Returns the number of blocks of the kernels of exact rows. The last block has the row rows/2

@@ -52,10 +52,15 @@ fn computes_rightly<A: Limited>(device: &Device, shape: Shape, p: u32) {
 #[test]
 fn shapes_compute_rightly() {
     let device = Device::simulator().unwrap();
+    // Shapes with `s` have the order of launches of long transforms.
     for (name, bits) in [
         ("16x16 2.2.4/2.4.2 8/8 1 128.128", 28.3),
+        ("16x16 2.2.4/2.4.2 8/8 1 128.128 s", 28.3),
+        ("64x32 4.4.4/4.4.2 4/4 1 128.128", 27.9),
         ("32x24 4.4.2/3.4.2 4/4 2 128.128", 27.7),
         ("32x168 2.4.4/6.7.4 2/4 1 128.128", 25.1),
+        ("32x168 2.4.4/6.7.4 2/4 1 128.128 s", 25.1),
+        ("16x672 2.2.4/2.21.16 4/4 1 128.128", 25.3),
         ("16x384 2.4.2/2.24.8 4/4 1 128.128", 26.5),
     ] {
         let shape = Shape(name.parse().ok().unwrap());
