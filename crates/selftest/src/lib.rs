@@ -124,8 +124,8 @@ pub fn run(
 ///
 /// After the [`cases`], compares families with each other at large exponents
 /// ([`agreement::sizes`]). Every family except the CPU's `fp64` is compared with a family on the
-/// CPU that has the other arithmetic (integers or floating point). Also compares the families on
-/// GPUs with the residues of [`interim`].
+/// CPU that has the other arithmetic (integers or floating point). Also compares products with
+/// squares ([`agreement::products`]), and the families on GPUs with the residues of [`interim`].
 pub fn run_seeded(
     families: &[&'static dyn EngineFamily],
     depth: Depth,
@@ -159,6 +159,11 @@ pub fn run_seeded(
                     agreement::agree(family, other, p, squarings, seed)
                 });
             }
+        }
+        for &p in agreement::product_sizes(scale).iter().filter(|p| exponents.contains(p)) {
+            run.one(&name, &format!("products_at_{p}_bits"), || {
+                agreement::products(family, p, seed)
+            });
         }
         if matches!(scale, Scale::Large | Scale::Quick) {
             run.one(&name, "interim_residues", || interim::interim_residues(family, scale));

@@ -125,3 +125,22 @@ impl<'a> Bench<'a> {
         if self.scale == Scale::Small { n.min(3) } else { n }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use warpint_mersenne::engine::fp64::Fp64;
+
+    use super::wrappers::{Fault, Faulty};
+    use crate::agreement::products;
+
+    #[test]
+    fn a_comparison_of_products_with_squares_finds_a_flip() {
+        products(&Fp64, 1_279, 1).unwrap();
+        // Two products and three squares.
+        for after in 1..=5 {
+            let faulty = Faulty::leaked(&Fp64, Fault::FlippedBit { after, bit: 77 });
+            let found = products(faulty, 1_279, 1);
+            assert!(found.is_err() && faulty.flips() == 1, "{after}: {found:?}");
+        }
+    }
+}
