@@ -39,8 +39,8 @@ DEVICE u64 multiply_add_short(u32 a, u32 b, u64 c) {
 #endif
 }
 
-// The same, for sums of several products: ptxas keeps this form as one instruction, and splits the form
-// above into a product and two additions.
+// The same, for sums of several products. In such sums ptxas 13.0 splits `mad.wide` into a product and two
+// additions for compute capability 9.0, but keeps this pair as one instruction.
 DEVICE u64 accumulate_product(u32 a, u32 b, u64 c) {
 #ifdef WARPINT_SIM
     return (u64)a * b + c;

@@ -17,7 +17,7 @@ const MANY_POINTS: usize = 1 << 19;
 
 /// Below this number of points, launches begin before the preceding launch has ended, and exact rows run
 /// beside complex rows. For more points, whose blocks do not all run at the same time, this takes up to
-/// 12 % longer on an H200 (`benches/NOTES.md`).
+/// 8 % longer on an H200 (`benches/NOTES.md`).
 const FEW_POINTS: usize = 1 << 18;
 
 /// The division of a transform among the threads of the kernels. A transform of N words has n = N/2
