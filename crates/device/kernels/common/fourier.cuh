@@ -1,4 +1,4 @@
-// Discrete Fourier transforms of R complex points in registers, R = 2^a·3^b·5^c·7^d:
+// Discrete Fourier transforms of R complex points in registers, R = 2^a·3^b·5^c·7^d·11^e:
 // X_k = Σ_j x_j·w^j·e(±jk/R), e(t) = e^(2πit), with a factor w^j for every point.
 //
 // The sum is the value of the polynomial Σ x_j·z^j at z = w·e(±k/R). It is computed by a tree: modulo
@@ -18,7 +18,9 @@ constexpr int FORWARD = -1, INVERSE = 1;
 constexpr int greatest_divisor(int a, int b) { return b == 0 ? a : greatest_divisor(b, a % b); }
 
 // The radix of the first level of a node of n points.
-constexpr int first_radix(int n) { return n % 7 == 0 ? 7 : n % 5 == 0 ? 5 : n % 3 == 0 ? 3 : 2; }
+constexpr int first_radix(int n) {
+    return n % 11 == 0 ? 11 : n % 7 == 0 ? 7 : n % 5 == 0 ? 5 : n % 3 == 0 ? 3 : 2;
+}
 
 // The k of X_k at a place of the result: its digits in the radices of the levels, reversed.
 constexpr int frequency_at(int n, int place) {

@@ -132,14 +132,14 @@ DEVICE void butterfly31(Gauss& a, Gauss& b) {
 
 // The radix of the first level of a transform of n points, and the order of its results. These are
 // the same as in fourier.cuh.
-constexpr int first_radix31(int n) { return n % 7 == 0 ? 7 : n % 3 == 0 ? 3 : 2; }
+constexpr int first_radix31(int n) { return n % 11 == 0 ? 11 : n % 7 == 0 ? 7 : n % 3 == 0 ? 3 : 2; }
 constexpr int place_of31(int n, int k) {
     if (n == 1) return 0;
     int p = first_radix31(n), m = n / p;
     return k % p * m + place_of31(m, k / p);
 }
 
-// (ω^a + ω^(−a))/2 and (ω^a − ω^(−a))/2 for ω = ω_p^(SIGN·k), p = 3 or 7. These roots are elements of the
+// (ω^a + ω^(−a))/2 and (ω^a − ω^(−a))/2 for ω = ω_p^(SIGN·k), p = 3, 7 or 11. These roots are elements of the
 // field of q elements.
 template <int p, int SIGN, int a, int k>
 constexpr u32 cosine31() {
@@ -150,7 +150,7 @@ constexpr u32 sine31() {
     return reduced31((u64)reduced31((u64)root31(SIGN * a * k, p).re + Q31 - root31(-SIGN * a * k, p).re) << 30);
 }
 
-// Σ_j x_j·ω_p^(SIGN·jk) for p = 3 or 7.
+// Σ_j x_j·ω_p^(SIGN·jk) for p = 3, 7 or 11.
 template <int p, int SIGN>
 DEVICE void odd_transform31(Gauss (&x)[p]) {
     constexpr int h = (p - 1) / 2;
@@ -170,8 +170,8 @@ DEVICE void odd_transform31(Gauss (&x)[p]) {
             even = add(x0, {halved31((u64)s[1].re * cosine), halved31((u64)s[1].im * cosine)});
             odd = {halved31((u64)d[1].re * sine), halved31((u64)d[1].im * sine)};
         } else {
-            // For p = 7 the magnitudes of the cosines add up to (q − 1)/2, and those of the sines to
-            // less than 1.23·2^31.
+            // The magnitudes of the cosines add up to (q − 1)/2 for p = 7, and to less than 1.31·2^31
+            // for p = 11. Those of the sines add up to less than 1.23·2^31.
             u64 even_re = 2 * x0.re, even_im = 2 * x0.im, odd_re = 0, odd_im = 0;
             unrolled<1, h + 1>([&](auto of_a) {
                 constexpr int a = VALUE(of_a);
@@ -181,7 +181,11 @@ DEVICE void odd_transform31(Gauss (&x)[p]) {
                 odd_re = accumulate_product(signed31<sine>(d[a].re), magnitude31(sine), odd_re);
                 odd_im = accumulate_product(signed31<sine>(d[a].im), magnitude31(sine), odd_im);
             });
-            even = {halved_short31(even_re), halved_short31(even_im)};
+            if constexpr (p == 7) {
+                even = {halved_short31(even_re), halved_short31(even_im)};
+            } else {
+                even = {halved31(even_re), halved31(even_im)};
+            }
             odd = {halved31(odd_re), halved31(odd_im)};
         }
         x[k] = add(even, odd);
@@ -222,7 +226,7 @@ DEVICE void levels31(Gauss (&x)[R]) {
     }
 }
 
-// x[place_of31(R, k)] ← Σ_j x_j·ω_R^(SIGN·jk) for R = 2^a·3^b·7^c.
+// x[place_of31(R, k)] ← Σ_j x_j·ω_R^(SIGN·jk) for R = 2^a·3^b·7^c·11^d.
 template <int R, int SIGN>
 DEVICE void transform31(Gauss (&x)[R]) {
     levels31<R, SIGN, 0, R>(x);

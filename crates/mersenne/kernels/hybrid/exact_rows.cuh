@@ -54,20 +54,24 @@ DEVICE void begin_exact_rows() {
 #endif
 }
 
+// The number of lines of an item in a step that has `pairs` items if an item has both lines of a pair.
+constexpr u32 lines_of_item(u32 pairs) { return 2 * pairs <= THREADS ? 1 : 2; }
+
 // From points in memory to slots, by the transforms of both lines of a pair over q.
 DEVICE void exact_forward_q(const Gauss* data, const Gauss* __restrict__ tables, Gauss* tile, u32 first) {
+    constexpr u32 TOGETHER = lines_of_item(EXACT_PAIRS * M);
     auto powers = [&](u32 g) {
-        const u32 pair = g / M, m = g % M;
+        const u32 pair = g / M % EXACT_PAIRS, m = g % M;
         const Gauss* record = exact_record(tables, min(first + pair, (u32)ROWS / 2));
         Gauss start = times_factor(record[EXACT_RECORD_A + m / B], record[EXACT_RECORD_B + m % B]);
         return Twists<Q>(start, record + EXACT_RECORD_Q);
     };
-    step<Q, EXACT_PAIRS * M, THREADS>(begin_exact_rows, powers, [&](u32 g, const auto& w) {
-        const u32 pair = g / M, m = g % M;
+    step<Q, EXACT_LINES / TOGETHER * M, THREADS>(begin_exact_rows, powers, [&](u32 g, const auto& w) {
+        const u32 pair = g / M % EXACT_PAIRS, m = g % M, from = g / M / EXACT_PAIRS;
         if (!is_pair(first, pair)) return;
         // A loop, because code for both lines would not fit the instruction cache.
 #pragma unroll 1
-        for (u32 line = 0; line < 2; line++) {
+        for (u32 line = from; line < from + TOGETHER; line++) {
             const Gauss* points = data + position(exact_row_of(first, line * EXACT_PAIRS + pair), m);
             const u32 sign = line == 0 ? 0 : Q31;
             Gauss x[Q];
@@ -109,18 +113,25 @@ DEVICE void exact_inverse_q(Gauss* data, const Gauss* __restrict__ tables, Gauss
 template <int SIGN, class Barrier>
 DEVICE void exact_transform_a(const Gauss* __restrict__ tables, Gauss* tile, const Barrier& before) {
     constexpr int FROM = SIGN == FORWARD ? 1 : 0;
+    constexpr u32 PAIR_ITEMS = EXACT_PAIRS * Q * B, TOGETHER = lines_of_item(PAIR_ITEMS);
+    // Teams have both lines of their items of pairs.
+    constexpr u32 SHARE = PAIR_ITEMS * TEAM / THREADS;
+    auto pair_item = [&](u32 h) { return TOGETHER == 2 ? h : h / (2 * SHARE) * SHARE + h % SHARE; };
     auto powers = [&](u32 h) {
+        const u32 of = pair_item(h);
         if constexpr (SIGN == FORWARD) {
-            return Factors<A, Q, FROM>(tables + EXACT_FORWARD_A + h / B % Q);
+            return Factors<A, Q, FROM>(tables + EXACT_FORWARD_A + of / B % Q);
         } else {
-            return Factors<A, B, FROM>(tables + EXACT_INVERSE_A + h % B);
+            return Factors<A, B, FROM>(tables + EXACT_INVERSE_A + of % B);
         }
     };
-    step<A, EXACT_PAIRS * Q * B, TEAM>(before, powers, [&](u32 h, const auto& w) {
-        const u32 b = h % B, kq = h / B % Q, pair = h / (B * Q);
+    step<A, 2 / TOGETHER * PAIR_ITEMS, TEAM>(before, powers, [&](u32 h, const auto& w) {
+        const u32 from = TOGETHER == 2 ? 0 : h / SHARE % 2;
+        const u32 of = pair_item(h);
+        const u32 b = of % B, kq = of / B % Q, pair = of / (B * Q);
         // A loop, because code for both lines would not fit the instruction cache.
 #pragma unroll 1
-        for (u32 line = 0; line < 2; line++) {
+        for (u32 line = from; line < from + TOGETHER; line++) {
             Gauss* slots = tile + ExactTile::at(Q * (line * EXACT_PAIRS + pair) + kq, 0, b);
             Gauss x[A];
             take(x, slots, ExactTile::STRIDE_A);

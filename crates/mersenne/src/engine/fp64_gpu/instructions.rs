@@ -166,6 +166,7 @@ mod tests {
             (3, 14, 20),
             (5, 36, 48),
             (7, 66, 84),
+            (11, 150, 180),
             // Two levels: three of radix 3, then butterflies with 1, e(1/6), e(2/6).
             (6, 2 * 14 + 4 + 2 * 6, 2 * 20 + 3 * 6 + 2 * 4),
         ] {

@@ -32,7 +32,7 @@ pub(super) fn lines(len: u32) -> Vec<Line> {
 /// Returns the radix of the first level of a transform of n > 1 points. The function `first_radix`
 /// in `fourier.cuh` returns the same radix.
 pub(super) fn first_radix(n: u32) -> u32 {
-    [7, 5, 3].into_iter().find(|&p| n.is_multiple_of(p)).unwrap_or(2)
+    [11, 7, 5, 3].into_iter().find(|&p| n.is_multiple_of(p)).unwrap_or(2)
 }
 
 /// Returns the exponents e of the powers w^e that a transform of n points x_j in registers requires
@@ -57,6 +57,7 @@ mod tests {
         assert_eq!(exponents(12), [4, 8, 2, 1]);
         assert_eq!(exponents(9), [3, 6, 1, 2]);
         assert_eq!(exponents(14), [2, 4, 6, 8, 10, 12, 1]);
+        assert_eq!(exponents(22), [2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 1]);
         assert!(exponents(1).is_empty());
     }
 

@@ -55,7 +55,7 @@ impl Shape {
             && self.rows().is_multiple_of(2 * pairs)
             && (row.q * row.a).is_multiple_of(2)
             && largest_radix(column) <= 16
-            && row.q.max(row.a) <= 24
+            && row.q.max(row.a) <= 28
             && row.b <= 16
     }
 

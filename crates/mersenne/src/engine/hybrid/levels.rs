@@ -1,4 +1,4 @@
-//! Transforms of short lines by levels of radix 2, 3, 4 and 7, in either arithmetic. A vector has an
+//! Transforms of short lines by levels of radix 2, 3, 4, 7 and 11, in either arithmetic. A vector has an
 //! element of another line in each lane.
 //!
 //! The forward transform leaves the spectrum in the order of reversed digits (decimation in
@@ -31,10 +31,10 @@ struct Level {
     odd: Vec<Entry>,
 }
 
-/// Returns the radices of a line of n = 2^a·3^b·7^c elements.
+/// Returns the radices of a line of n = 2^a·3^b·7^c·11^d elements.
 fn radices(n: usize) -> Vec<usize> {
     let (mut radices, mut rest) = (vec![], n);
-    for radix in [7, 3, 4, 2] {
+    for radix in [11, 7, 3, 4, 2] {
         while rest.is_multiple_of(radix) {
             radices.push(radix);
             rest /= radix;
@@ -56,7 +56,7 @@ pub(super) fn frequencies(n: usize) -> Vec<usize> {
 }
 
 impl<A: Arithmetic> Fft<A> {
-    /// Computes the tables for lines of n = 2^a·3^b·7^c elements.
+    /// Computes the tables for lines of n = 2^a·3^b·7^c·11^d elements.
     pub(super) fn new(n: usize) -> Self {
         let mut block = n;
         let level = |radix: usize| {
@@ -85,7 +85,8 @@ impl<A: Arithmetic> Fft<A> {
                 2 => level.forward::<A, V, 2>(i, data),
                 3 => level.forward::<A, V, 3>(i, data),
                 4 => level.forward::<A, V, 4>(i, data),
-                _ => level.forward::<A, V, 7>(i, data),
+                7 => level.forward::<A, V, 7>(i, data),
+                _ => level.forward::<A, V, 11>(i, data),
             }
         }
     }
@@ -98,7 +99,8 @@ impl<A: Arithmetic> Fft<A> {
                 2 => level.inverse::<A, V, 2>(i, data),
                 3 => level.inverse::<A, V, 3>(i, data),
                 4 => level.inverse::<A, V, 4>(i, data),
-                _ => level.inverse::<A, V, 7>(i, data),
+                7 => level.inverse::<A, V, 7>(i, data),
+                _ => level.inverse::<A, V, 11>(i, data),
             }
         }
     }

@@ -16,8 +16,11 @@
 //! each output is a sum of x_0, three products by cosines and three by sines, each of which has at
 //! most six roundings; Cauchy's inequality with Σ cos² = 1.25 and Σ sin² = 1.75 gives 6u·(1.5 +
 //! 1.33)·√2·‖input‖ for each of six outputs, hence 22.3u of the norm, and with the output x_0 + Σ t
-//! (4u) and the last sum (u) at most 24u. The same constants bound the error of an output relative
-//! to Σ|input|, as the inverse transform needs it.
+//! (4u) and the last sum (u) at most 24u. For c_11 = 3.25 + 40, there are five products of each kind,
+//! each of which has at most eight roundings; with Σ cos² = 2.25 and Σ sin² = 2.75, each of ten
+//! outputs errs by 8u·(1.81 + 1.66)·√2·‖input‖, hence 37.5u of the norm, and with the output x_0 + Σ t
+//! (6u) and the last sum (u) at most 40u. The same constants bound the error of an output relative to
+//! Σ|input|, as the inverse transform needs it.
 //!
 //! **Forward.** Weighting has four roundings: two tables, their product, and the product by a
 //! digit. Levels are unitary except for their scale, so the spectrum has an error of at most F·u in
@@ -68,18 +71,19 @@ fn level(radix: usize) -> f64 {
         2 => 1.0,
         4 => 2.0,
         3 => 6.0,
-        _ => 24.0,
+        7 => 24.0,
+        _ => 40.0,
     }
 }
 
-/// Returns Σ c_r over the levels of a transform of n = 2^a·3^b·7^c points, for any division into
+/// Returns Σ c_r over the levels of a transform of n = 2^a·3^b·7^c·11^d points, for any division into
 /// rows and columns: there are at most two levels of radix 2.
 fn levels(n: usize) -> f64 {
     let a = n.trailing_zeros();
     let twos = if a.is_multiple_of(2) { 2 } else { 1 };
     let fours = a.saturating_sub(twos) / 2;
     let (mut odd, mut sum) = (n >> a, f64::from(twos) * level(2) + f64::from(fours) * level(4));
-    for radix in [3, 7] {
+    for radix in [3, 7, 11] {
         while odd.is_multiple_of(radix) {
             odd /= radix;
             sum += level(radix);

@@ -41,8 +41,8 @@ use crate::layout::WordLayout;
 use transform::Transform;
 
 /// The engine family `hybrid` on the CPU, for exponents 1,000 ≤ p < 2^31. Transform lengths are N
-/// = 2^a·m words with m = 1, 3, 7, 9 or 21 and a ≥ 6, from 64 to 3·2^25 words. Words have 8 to 30
-/// bits.
+/// = 2^a·m words with m = 1, 3, 7, 9, 11, 21, 33 or 77 and a ≥ 6, from 64 to 3·2^25 words. Words have
+/// 8 to 30 bits.
 ///
 /// With a margin of at least 0, a squaring is exact for all digits. It costs two transforms of N/2
 /// complex points in FP64 and two over GF(q²). An engine occupies 32·N bytes (16·N for a spectrum, 16·N
@@ -53,7 +53,7 @@ pub struct Hybrid;
 
 /// The odd parts m of the transform lengths. The group of GF(q²) has elements of the orders 2^32·m
 /// only for divisors m of 3²·7·11·31·151·331.
-const ODD_PARTS: [usize; 5] = [1, 3, 7, 9, 21];
+const ODD_PARTS: [usize; 8] = [1, 3, 7, 9, 11, 21, 33, 77];
 
 /// The shortest transform length, in words.
 const SHORTEST: usize = 64;
@@ -167,8 +167,8 @@ fn layout(
     }
     if Hybrid.lengths(length, length).is_empty() {
         return Err(unusable(format!(
-            "lengths are 2^a, 3·2^a, 7·2^a, 9·2^a and 21·2^a from {SHORTEST} to {LONGEST}, with a \
-             of at least {LEAST_POWER}"
+            "lengths are 2^a·m from {SHORTEST} to {LONGEST}, with m = 1, 3, 7, 9, 11, 21, 33 or 77 and \
+             a of at least {LEAST_POWER}"
         )));
     }
     let bits = p as usize / length;

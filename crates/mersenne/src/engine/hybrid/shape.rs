@@ -120,7 +120,7 @@ mod tests {
 
     #[test]
     fn partners_are_those_of_the_definition() {
-        for n in [1usize << 8, 3 << 7, 7 << 7, 9 << 7, 21 << 7] {
+        for n in [1usize << 8, 3 << 7, 7 << 7, 9 << 7, 11 << 7, 21 << 7, 77 << 6] {
             let shape = Shape::new(n, 4).unwrap();
             let (lambda, order) = (shape.frequencies_of_rows(), frequencies(shape.columns));
             let power = 1u64 << n.trailing_zeros();

@@ -30,7 +30,7 @@ use shape::Shape;
 use words::HybridWords;
 
 /// The engine family `hybrid` on a device. Transform lengths are N = 2^a·m words with m = 1, 3, 7,
-/// 9 or 21. Tiles of the transform must fit into the device's shared memory.
+/// 9, 11, 21, 33 or 77. Tiles of the transform must fit into the device's shared memory.
 ///
 /// Every product is proven to be exact, or refused: the error of FP64 is below a constant times the
 /// norm of the digits, and that norm is measured whenever digits are transformed. If the words are

@@ -28,11 +28,13 @@ pub(in crate::engine) struct Shape(pub(super) fp64::Shape);
 
 /// Transform lengths in words, each with the fastest of the shapes that were tried on an H200
 /// (`benches/NOTES.md`).
-const TRIED: [(usize, &str); 5] = [
+const TRIED: [(usize, &str); 7] = [
     (1 << 18, "512x256 8.8.8/8.8.4 2/4 1 128.128"),
     (1 << 20, "512x1024 8.8.8/16.16.4 4/8 1 128.128"),
     (3 << 19, "512x1536 8.8.8/12.16.8 4/4 1 80.128"),
     (3 << 20, "512x3072 8.8.8/16.24.8 4/4 1 80.128 s"),
+    (77 << 16, "512x4928 8.8.8/22.28.8 4/4 1 80.128 s"),
+    (21 << 18, "512x5376 8.8.8/16.21.16 4/4 1 80.128 s"),
     (3 << 22, "2048x3072 16.16.8/16.24.8 4/4 1 128.128"),
 ];
 
@@ -98,10 +100,10 @@ fn fits_registers(of: &fp64::Shape, column_blocks: u32, row_blocks: u32) -> bool
         && (of.registers[1] == 128 || row_blocks > wide.resident_row_blocks())
 }
 
-/// Returns whether the exact transform has a step of this radix: 2^a·3^b·7^c.
+/// Returns whether the exact transform has a step of this radix: 2^a·3^b·7^c·11^d.
 fn has_roots(radix: u32) -> bool {
     let mut rest = radix;
-    for p in [2, 3, 7] {
+    for p in [2, 3, 7, 11] {
         while rest.is_multiple_of(p) {
             rest /= p;
         }

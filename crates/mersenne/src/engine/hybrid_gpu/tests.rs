@@ -62,6 +62,8 @@ fn shapes_compute_rightly() {
         ("32x168 2.4.4/6.7.4 2/4 1 128.128 s", 25.1),
         ("16x672 2.2.4/2.21.16 4/4 1 128.128", 25.3),
         ("16x384 2.4.2/2.24.8 4/4 1 128.128", 26.5),
+        ("16x704 2.4.2/22.4.8 4/4 1 128.128", 25.3),
+        ("16x1232 2.2.4/11.14.8 4/4 1 128.128", 24.9),
     ] {
         let shape = Shape(name.parse().ok().unwrap());
         assert!(shape.is_sound(), "{name}");
@@ -119,7 +121,7 @@ fn norms_and_distances_have_limits() {
 
 #[test]
 fn plans_use_the_factors_of_usual_shapes() {
-    for n in [1 << 18, 3 << 19, 3 << 20, 21 << 18, 3 << 22] {
+    for n in [1 << 18, 3 << 19, 3 << 20, 77 << 16, 21 << 18, 3 << 22] {
         let shape = Shape::best(n, 227 << 10).unwrap();
         let (usual, exact) = (super::usual_error_factor(n), super::error_factor(&shape));
         assert!((0.85..1.0).contains(&(exact / usual)), "{n}: {shape} {exact} {usual}");

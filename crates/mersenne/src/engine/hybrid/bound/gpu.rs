@@ -19,7 +19,7 @@ pub(super) struct Level {
 
 /// Returns the radix of the first level of a transform of n > 1 points.
 pub(super) fn first_radix(n: u32) -> u32 {
-    [7, 5, 3, 2].into_iter().find(|p| n.is_multiple_of(*p)).unwrap_or(n)
+    [11, 7, 5, 3, 2].into_iter().find(|p| n.is_multiple_of(*p)).unwrap_or(n)
 }
 
 /// Returns the levels of a transform of n points.
@@ -208,7 +208,7 @@ pub(super) fn steps(column: Line, row: Line) -> ([Step; 6], [Step; 6]) {
 /// `column`, and C the product of those of `row`.
 ///
 /// # Panics
-/// Panics if n > 2^25, or if a radix has a prime factor above 7.
+/// Panics if n > 2^25, or if a radix has a prime factor above 11.
 #[must_use]
 pub(in crate::engine) fn stages(column: Line, row: Line) -> Stages {
     stages_with(column, row, Step::error)
@@ -225,7 +225,7 @@ pub(super) fn stages_with(column: Line, row: Line, error: impl FactorError) -> S
     let radices = || column.into_iter().chain(row);
     let n: u64 = radices().map(u64::from).product();
     assert!(n <= 1 << 25, "angles of 2π/{n} are too small for Lemma 2");
-    let smooth = |r: u32| levels(r).iter().all(|l| l.radix <= 7);
+    let smooth = |r: u32| levels(r).iter().all(|l| l.radix <= 11);
     assert!(radices().all(smooth), "{column:?} and {row:?} have radices with large primes");
     let (forward, inverse) = steps(column, row);
     let [.., last] = &forward;
@@ -252,6 +252,7 @@ mod tests {
         assert_eq!(of(8), [(2, 1, 4), (2, 2, 2), (2, 4, 1)]);
         assert_eq!(of(12), [(3, 1, 4), (2, 3, 2), (2, 6, 1)]);
         assert_eq!(of(14), [(7, 1, 2), (2, 7, 1)]);
+        assert_eq!(of(22), [(11, 1, 2), (2, 11, 1)]);
     }
 
     #[test]

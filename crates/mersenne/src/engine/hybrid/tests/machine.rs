@@ -119,7 +119,7 @@ fn products_at_every_short_length() {
 
 #[test]
 fn the_worst_digits_at_longer_lengths() {
-    for n in [1usize << 15, 3 << 13, 7 << 12, 9 << 11, 21 << 10] {
+    for n in [1usize << 15, 3 << 13, 7 << 12, 9 << 11, 11 << 11, 21 << 10, 77 << 8] {
         let p = longest_exponent(n);
         for level in Cpu::levels() {
             check_products(engine_of(level, p, n, 2).as_mut(), &extremes(p, n));
@@ -144,7 +144,7 @@ fn products_in_words_of_31_bits() {
 
 #[test]
 fn random_products_in_words_of_31_bits_at_longer_lengths() {
-    for n in [1usize << 15, 3 << 13, 7 << 12, 9 << 11, 21 << 10] {
+    for n in [1usize << 15, 3 << 13, 7 << 12, 9 << 11, 11 << 11, 21 << 10, 77 << 8] {
         let p = 31 * n as u32 - 1;
         for level in Cpu::levels() {
             let mut engine = fast_engine_of(level, p, n, 2);

@@ -7,7 +7,7 @@ use warpint_arith::m31::{self, Gauss};
 use warpint_arith::simd::{F64s, Kernel, run};
 
 /// Lengths of lines with every radix, and with radices in every order.
-const LENGTHS: [usize; 14] = [1, 2, 4, 8, 16, 32, 6, 12, 7, 28, 36, 21, 84, 63 * 8];
+const LENGTHS: [usize; 16] = [1, 2, 4, 8, 16, 32, 6, 12, 7, 28, 36, 21, 84, 63 * 8, 11, 77 * 4];
 
 /// Transforms a line of which every lane is `points`, and transforms it back. Returns both results.
 struct ThereAndBack<'a, A> {

@@ -173,8 +173,17 @@ fn search(p: usize, plain: bool, starts: u32, trials: u32, rng: &mut ChaCha8Rng)
     largest
 }
 
-const CASES: [(usize, bool); 7] =
-    [(2, false), (3, false), (5, false), (7, false), (3, true), (5, true), (7, true)];
+const CASES: [(usize, bool); 9] = [
+    (2, false),
+    (3, false),
+    (5, false),
+    (7, false),
+    (11, false),
+    (3, true),
+    (5, true),
+    (7, true),
+    (11, true),
+];
 
 #[test]
 fn no_stage_errs_more_than_its_constant() {

@@ -365,7 +365,7 @@ impl Model {
 fn the_model_transforms() {
     // A single point of a step of every radix: X_k = w^j·e(±jk/R).
     for n in 2..=18u32 {
-        if levels(n).iter().any(|l| l.radix > 7) {
+        if levels(n).iter().any(|l| l.radix > 11) {
             continue;
         }
         for sign in [-1, 1] {

@@ -11,7 +11,7 @@ const EXCESS: f64 = 1.0 / 64.0;
 const SLACK: f64 = 1.0;
 
 /// Plausible shapes of the lengths for records: N, column, row.
-const SHAPES: [(usize, Line, Line); 8] = [
+const SHAPES: [(usize, Line, Line); 9] = [
     (1 << 18, [8, 4, 8], [8, 8, 8]),
     (3 << 19, [16, 8, 8], [12, 8, 8]),
     (3 << 20, [8, 8, 16], [12, 16, 8]),
@@ -20,12 +20,13 @@ const SHAPES: [(usize, Line, Line); 8] = [
     (3 << 22, [8, 16, 16], [12, 16, 16]),
     (21 << 18, [16, 8, 8], [14, 12, 16]),
     (21 << 18, [16, 8, 8], [12, 14, 16]),
+    (77 << 16, [8, 8, 8], [22, 28, 8]),
 ];
 
 #[test]
 fn constants_of_the_book() {
     // The column "K, formula" of the table there.
-    let of_book = [311.6, 373.7, 397.9, 397.4, 445.3, 445.9, 412.9, 409.0];
+    let of_book = [311.6, 373.7, 397.9, 397.4, 445.3, 445.9, 412.9, 409.0, 386.5];
     for ((n, column, row), of_book) in SHAPES.into_iter().zip(of_book) {
         let radices = column.iter().chain(&row).map(|&r| r as usize).product::<usize>();
         assert_eq!(2 * radices, n);
@@ -82,6 +83,7 @@ fn table_of_attacks() {
         ([2, 2, 4], [4, 2, 2], 24.3, 20_000),
         ([6, 1, 4], [2, 3, 4], 24.3, 10_000),
         ([4, 2, 2], [2, 7, 2], 24.3, 10_000),
+        ([4, 2, 2], [2, 11, 2], 24.3, 10_000),
         ([4, 1, 8], [8, 1, 4], 24.3, 2_000),
         ([4, 4, 4], [4, 4, 4], 23.3, 300),
         ([4, 4, 8], [4, 4, 8], 23.0, 100),
