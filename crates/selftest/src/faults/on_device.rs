@@ -46,6 +46,8 @@ impl Extent {
 /// The faults to make during each operation or transform.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Faults {
+    /// The number of faults that are drawn before the first one that is made.
+    pub(super) skipped: u64,
     /// The number of repetitions of the work. One fault is made in each repetition.
     pub(super) count: u64,
     /// A function that draws one fault within the launches and downloads of the work.
@@ -68,13 +70,14 @@ const CASES: [DeviceCase; 5] = [
 
 /// Tests a device on which no launch does anything. The checks must notice this.
 fn a_dead_device(suite: &Suite, device: &Device, sizes: &Sizes) -> Result<String, String> {
-    let faults = Faults { count: 1, draw: |_, _| DeviceFault::Dead { from: 0 } };
+    let faults = Faults { skipped: 0, count: 1, draw: |_, _| DeviceFault::Dead { from: 0 } };
     (suite.fates)(device, sizes, faults)?.all_noticed()
 }
 
 /// Tests devices on which a random launch and all later launches do nothing.
 fn a_device_that_dies(suite: &Suite, device: &Device, sizes: &Sizes) -> Result<String, String> {
     let faults = Faults {
+        skipped: 0,
         count: sizes.flips.min(4),
         draw: |rng, of| DeviceFault::Dead { from: rng.random_range(0..of.launches) },
     };
@@ -85,13 +88,14 @@ fn a_device_that_dies(suite: &Suite, device: &Device, sizes: &Sizes) -> Result<S
 /// Tests a device whose downloads (results, flags and witnesses) contain only zeros. The checks
 /// must notice this.
 fn downloads_of_zeros(suite: &Suite, device: &Device, sizes: &Sizes) -> Result<String, String> {
-    let faults = Faults { count: 1, draw: |_, _| DeviceFault::Zeros { from: 0 } };
+    let faults = Faults { skipped: 0, count: 1, draw: |_, _| DeviceFault::Zeros { from: 0 } };
     (suite.fates)(device, sizes, faults)?.all_noticed()
 }
 
 /// Tests devices on which a bit of a result, flag or witness flips on its way to the host.
 fn flips_of_downloads(suite: &Suite, device: &Device, sizes: &Sizes) -> Result<String, String> {
     let faults = Faults {
+        skipped: 0,
         count: sizes.flips,
         draw: |rng, of| DeviceFault::FlippedDownload {
             download: rng.random_range(0..of.downloads),
@@ -104,6 +108,7 @@ fn flips_of_downloads(suite: &Suite, device: &Device, sizes: &Sizes) -> Result<S
 /// Tests devices in whose memory a bit of an operand, table or result flips.
 fn flips_of_buffers(suite: &Suite, device: &Device, sizes: &Sizes) -> Result<String, String> {
     let faults = Faults {
+        skipped: 0,
         count: sizes.flips,
         draw: |rng, of| DeviceFault::FlippedMemory {
             launch: rng.random_range(0..of.launches),
@@ -232,6 +237,9 @@ impl Fates {
         (rng, extent, faults): (&mut Random, Extent, Faults),
         run: impl Fn(DeviceFault) -> Result<Fate, String>,
     ) -> Result<(), String> {
+        for _ in 0..faults.skipped {
+            let _ = (faults.draw)(rng, extent);
+        }
         for _ in 0..faults.count {
             let fault = (faults.draw)(rng, extent);
             let told = |why: String| format!("{what}, {fault:?}: {why}");

@@ -19,7 +19,7 @@ use crate::sample::random;
 
 pub(super) const SUITE: Suite = Suite { name: "squarings", fates, death_is_noticed: true };
 
-pub(super) const ON_CPU: &[CpuCase] = &[("flips_in_fp64", || flip_squarings_on_cpu(60))];
+pub(super) const ON_CPU: &[CpuCase] = &[("flips_in_fp64", || flip_squarings_on_cpu(0, 60))];
 
 /// A sequence of squarings in parts, as a test with checkpoints makes them.
 #[derive(Clone)]
@@ -125,17 +125,18 @@ fn fates(device: &Device, sizes: &Sizes, faults: Faults) -> Result<Fates, String
 }
 
 /// Flips `count` bits in the memory of a device during squarings whose check is on, each in a run of
-/// its own: in spectra, digits, hand-over words of carries, tables and sums. Returns a line with the
-/// numbers of flips that were noticed and of those that left the residue unchanged.
+/// its own: in spectra, digits, hand-over words of carries, tables and sums. These are the flips from
+/// number `first` on of a sequence that is always the same. Returns a line with the numbers of flips
+/// that were noticed and of those that left the residue unchanged.
 ///
 /// # Errors
 /// A wrong residue passed, or no flip was noticed.
-pub fn flip_squarings(device: &Device, count: u64) -> Result<String, String> {
+pub fn flip_squarings(device: &Device, first: u64, count: u64) -> Result<String, String> {
     let draw = |rng: &mut crate::sample::Random, of: Extent| DeviceFault::FlippedMemory {
         launch: rng.random_range(0..of.launches()),
         bit: rng.random(),
     };
-    fates(device, &Sizes::of(device), Faults { count, draw })?.counted()
+    fates(device, &Sizes::of(device), Faults { skipped: first, count, draw })?.counted()
 }
 
 /// The work on the CPU: exponents, lengths and numbers of squarings of the parts. The first length is
@@ -149,13 +150,14 @@ const WORK_ON_CPU: [(u32, usize, [u64; 3]); 4] = [
 ];
 
 /// Flips `count` bits in the memory of engines `fp64` on the CPU during squarings whose check is on,
-/// each in a run of its own: in spectra, digits, carries, tables and registers. Returns a line with the
-/// numbers of flips that were noticed and of those that left the residue unchanged.
+/// each in a run of its own: in spectra, digits, carries, tables and registers. These are the flips
+/// from number `first` on of a sequence that is always the same. Returns a line with the numbers of
+/// flips that were noticed and of those that left the residue unchanged.
 ///
 /// # Errors
 /// A wrong residue passed, an engine without a flip reports an error, or no flip of some place was
 /// noticed.
-pub fn flip_squarings_on_cpu(count: u64) -> Result<String, String> {
+pub fn flip_squarings_on_cpu(first: u64, count: u64) -> Result<String, String> {
     let mut works = vec![];
     for (exponent, length, parts) in WORK_ON_CPU {
         let work = Work::new(exponent, length, parts)?;
@@ -171,11 +173,14 @@ pub fn flip_squarings_on_cpu(count: u64) -> Result<String, String> {
     }
     let mut rng = random(SEED);
     let mut fates: BTreeMap<Place, [u64; 2]> = BTreeMap::new();
-    for number in 0..count {
+    for number in 0..first + count {
         let place = Place::ALL[(number % Place::ALL.len() as u64) as usize];
         let (variant, work) = &works[rng.random_range(0..works.len())];
         let squaring = rng.random_range(0..work.parts.iter().sum());
         let flip = Flip { place, squaring, bit: rng.random() };
+        if number < first {
+            continue;
+        }
         let options = work.on_cpu(*variant);
         let build = Fp64.build_with_flip(work.exponent, work.length, options, flip);
         let harmless = match work.on(build.map_err(message)?.as_mut()) {

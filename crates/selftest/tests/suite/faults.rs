@@ -149,13 +149,13 @@ fn work_on_a_faulty_device_is_noticed() {
 #[test]
 #[ignore = "minutes: a thousand runs on the simulator"]
 fn a_thousand_flips_during_checked_squarings_are_noticed_or_harmless() {
-    println!("{}", flip_squarings(&Device::simulator().unwrap(), 1_000).unwrap());
+    println!("{}", flip_squarings(&Device::simulator().unwrap(), 0, 1_000).unwrap());
 }
 
 #[test]
 #[ignore = "minutes: a thousand runs"]
 fn a_thousand_flips_during_checked_squarings_on_the_cpu_are_noticed_or_harmless() {
-    println!("{}", flip_squarings_on_cpu(1_000).unwrap());
+    println!("{}", flip_squarings_on_cpu(0, 1_000).unwrap());
 }
 
 #[test]
