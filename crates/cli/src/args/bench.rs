@@ -136,6 +136,11 @@ pub(crate) struct BenchArgs {
     #[arg(long, value_name = "FILE", conflicts_with = "same_plan")]
     pub(crate) plot: Option<PathBuf>,
 
+    /// Also draw the times of other programs, which this file has: a line `P MICROSECONDS NAME` for each,
+    /// and comments that begin with #.
+    #[arg(long, value_name = "FILE", requires = "plot")]
+    pub(crate) beside: Option<PathBuf>,
+
     /// On a GPU: time fp64 with N complex numbers against goldilocks with N integers, both with the
     /// same rows, columns and radices [default: each N = 2^16 … 2^24]. At most four such shapes of
     /// each N are tried, the most promising ones first.

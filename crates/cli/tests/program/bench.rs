@@ -155,7 +155,10 @@ fn complex_numbers_and_integers_meet_in_one_plan() {
 fn the_cpu_is_measured_beside_the_bare_transform() {
     let dir = tempfile::tempdir().unwrap();
     fs::write(dir.path().join("speed.svg"), "old").unwrap();
-    let line = "bench mersenne 4423 --device cpu --engine fp64 --threads 1 --json --plot speed.svg";
+    fs::write(dir.path().join("other.txt"), "# P, us, program\n4423 12.5 another & program\n")
+        .unwrap();
+    let line = "bench mersenne 4423 --device cpu --engine fp64 --threads 1 --json --plot speed.svg \
+                --beside other.txt";
     let ran = warpint(dir.path(), line);
     assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""), "{ran:?}");
     let json = ran.json();
@@ -177,7 +180,10 @@ fn the_cpu_is_measured_beside_the_bare_transform() {
     ];
     assert_eq!(keys, expected);
     let time = positive(row, "us-per-squaring");
-    assert_eq!(markers(&dir.path().join("speed.svg")), [format!("M4423 by fp64: {time:.2} µs")]);
+    assert_eq!(
+        markers(&dir.path().join("speed.svg")),
+        [format!("M4423 by fp64: {time:.2} µs"), "M4423 by another & program: 12.50 µs".into()]
+    );
     assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
 }
 
@@ -215,6 +221,7 @@ fn what_cannot_be_measured_or_drawn_is_refused_first() {
         ("--same-plan=18446744073709551615 --device sim", "have no plan of 18446744073709551615"),
         ("--same-plan=4x", "--same-plan: '4x' is not a length"),
         ("61 --device sim", "takes exponents from"),
+        ("61 --plot x.svg --beside nowhere.txt", "cannot read nowhere.txt: "),
     ] {
         let ran = warpint(dir.path(), &format!("bench mersenne {line}"));
         assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""), "{line}: {ran:?}");
@@ -226,4 +233,9 @@ fn what_cannot_be_measured_or_drawn_is_refused_first() {
         assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""), "{more}: {ran:?}");
     }
     assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0, "a refused request leaves nothing");
+    fs::write(dir.path().join("others.txt"), "6972593 16.9 A\n6972593 fast B\n").unwrap();
+    let ran = warpint(dir.path(), "bench mersenne 4423 --plot x.svg --beside others.txt");
+    assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""), "{ran:?}");
+    assert!(ran.error().contains("others.txt, line 2: '6972593 fast B' is not"), "{ran:?}");
+    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1, "a refused request leaves nothing");
 }

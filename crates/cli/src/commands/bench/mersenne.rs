@@ -1,14 +1,16 @@
 //! The command `warpint bench mersenne [P…]`: times squarings modulo 2^P − 1.
 
-use anyhow::Context;
+use std::path::Path;
+
+use anyhow::{Context, anyhow};
 use warpint::device::device_on;
 use warpint::mersenne::{Exponent, Plan, PlanRequest, TunedTimes};
-use warpint_bench::chart::Chart;
+use warpint_bench::chart::{Chart, Other};
 use warpint_bench::mersenne::{on_cpu, on_device, plans, usual_exponents};
 
 use super::{cores, device_of, optional, same_plan, say, say_all};
 use crate::args::BenchArgs;
-use crate::exit::Exit;
+use crate::exit::{BadRequest, Exit};
 use crate::lengths;
 use crate::report;
 use crate::run::{resolve, resolve_for_any};
@@ -21,6 +23,7 @@ pub(crate) fn run(args: &BenchArgs) -> anyhow::Result<Exit> {
     if let Some(points) = &args.same_plan {
         return same_plan::run(args, points);
     }
+    let others = args.beside.as_deref().map_or(Ok(vec![]), others)?;
     let (request, exponents) = request(args)?;
     for &p in &exponents {
         Plan::new(p, &request).map_err(|e| lengths::explain(e, &request))?;
@@ -31,9 +34,20 @@ pub(crate) fn run(args: &BenchArgs) -> anyhow::Result<Exit> {
         on_device(args, &request, &exponents)?
     };
     if let Some(file) = chart {
+        let drawn = others.into_iter().fold(drawn, |mut drawn, other| {
+            drawn.mark(&other.name, other.size, other.time);
+            drawn
+        });
         file.write(&drawn.to_string())?;
     }
     Ok(Exit::Done)
+}
+
+/// Reads the times of other programs.
+fn others(path: &Path) -> anyhow::Result<Vec<Other>> {
+    let text = std::fs::read_to_string(path)
+        .map_err(|e| BadRequest(format!("cannot read {}: {e}", path.display())))?;
+    Other::all(&text).map_err(|e| anyhow!(BadRequest(format!("{}, {e}", path.display()))))
 }
 
 /// Returns the request with its device chosen, and the exponents to measure on this device. If the
