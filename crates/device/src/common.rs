@@ -5,6 +5,7 @@ pub const HEADERS: &[(&str, &str)] = &[
     ("simt.cuh", include_str!("../kernels/common/simt.cuh")),
     ("index.cuh", include_str!("../kernels/common/index.cuh")),
     ("ptx.cuh", include_str!("../kernels/common/ptx.cuh")),
+    ("wait.cuh", include_str!("../kernels/common/wait.cuh")),
     ("chain.cuh", include_str!("../kernels/common/chain.cuh")),
     ("goldilocks.cuh", include_str!("../kernels/common/goldilocks.cuh")),
     ("f50.cuh", include_str!("../kernels/common/f50.cuh")),

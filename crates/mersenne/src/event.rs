@@ -83,7 +83,7 @@ pub enum Event {
         /// The iteration of the last good state.
         back_to: u64,
     },
-    /// A squaring was wrong by the sums over its words. The test continues from the last good state.
+    /// A squaring was wrong by its check. The test continues from the last good state.
     WrongSquaring {
         /// The transform length of the squaring.
         from: usize,

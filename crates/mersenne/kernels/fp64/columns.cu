@@ -308,10 +308,12 @@ spectrum_to_digits(Complex* data, i32* __restrict__ digits,
 #if KIND == 1
     // There are barriers between this and the first write.
     if (turn == TILES && threadIdx.x == 0) {
-        while (load_acquire(&tickets[READ]) != ticket) spin_pause();
+        u32 polls = 0;
+        while (load_acquire(&tickets[READ]) != ticket && !gives_up(polls, &tickets[GIVEN_UP])) {
+        }
     }
 #endif
-    receive(tile, carries, columns_, tag);
+    receive(tile, carries, tickets, columns_, tag);
 #if SUMS
     Sums made;
     const NearFactors first_factors(near_factors), factors_of_points(near_factors + 1);

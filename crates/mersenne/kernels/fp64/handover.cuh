@@ -2,13 +2,14 @@
 // points, and between blocks through tagged words in global memory (columns.cu).
 #pragma once
 #include "column_steps.cuh"
+#include "wait.cuh"
 
 // Indices of `addend`.
 constexpr u32 ADDEND_ROW = 1, ADDEND_COLUMN = 2, ADDEND_HALF = 3, ADDEND_BIT = 4;
 
 // Indices of `tickets`: the next ticket; the ticket of the launch's last block, once the first
-// block has read.
-constexpr u32 NEXT = 0, READ = 1;
+// block has read; whether a wait was given up (wait.cuh).
+constexpr u32 NEXT = 0, READ = 1, GIVEN_UP = 2;
 
 // 1.5·2^52: adding and subtracting it rounds to an integer; in between, the integer is in the lower
 // bits.
@@ -48,8 +49,8 @@ DEVICE u32 largest_of_warp(u32 v) {
 }
 
 // Receives the carries of the preceding columns for the first column of the tile and the rows of a
-// warp; all threads of the warp take part.
-DEVICE void receive(Complex* tile, const u64* carries, u32 columns, u32 tag) {
+// warp; all threads of the warp take part. Waits for the carries.
+DEVICE void receive(Complex* tile, const u64* carries, u64* tickets, u32 columns, u32 tag) {
     constexpr u32 GROUP = 32 / WIDTH, ITEMS = (Q + WIDTH - 1) / WIDTH;
     const u32 lane = threadIdx.x % 32, m = threadIdx.x / 32 * GROUP + lane % GROUP, first = lane / GROUP;
     // The first columns are preceded by the last ones, one row up.
@@ -67,13 +68,11 @@ DEVICE void receive(Complex* tile, const u64* carries, u32 columns, u32 tag) {
     // All threads have taken their points out of the slots.
     __syncwarp();
     double* slot = (double*)(tile + Tile::at(0, m / B, m % B)) + (1 - owner / 8 % 2);
+    u32 polls = 0;
     unrolled<0, ITEMS>([&](auto k) {
         u32 i = first + WIDTH * VALUE(k);
         if (Q % WIDTH == 0 || i < Q) {
-            while (word[VALUE(k)] >> 52 != tag) {
-                spin_pause();
-                word[VALUE(k)] = read(i);
-            }
+            while (word[VALUE(k)] >> 52 != tag && !gives_up(polls, &tickets[GIVEN_UP])) word[VALUE(k)] = read(i);
             slot[2 * WIDTH * i] = untagged(word[VALUE(k)]);
         }
     });

@@ -20,6 +20,7 @@
 // Blocks take their columns in the order in which they start, by a ticket. So a waiting block
 // always waits for a block that is already running.
 #include "goldilocks_tile.cuh"
+#include "wait.cuh"
 
 constexpr int Q = OUTER_RADIX, A = RADIX_A, B = RADIX_B;
 constexpr u32 M = A * B;
@@ -50,8 +51,8 @@ constexpr u32 TWIST = FINE + COARSE + 2;
 constexpr u32 ADDEND_ROW = 1, ADDEND_COLUMN = 2, ADDEND_BIT = 3;
 
 // Indices of `tickets`: the next ticket; the ticket of the launch's last block, once the first
-// block has read.
-constexpr u32 NEXT = 0, READ = 1;
+// block has read; whether a wait was given up (wait.cuh).
+constexpr u32 NEXT = 0, READ = 1, GIVEN_UP = 2;
 
 // The word passed between blocks: carry·2^TAG_BITS + tag, |carry| < 2^60.
 constexpr u32 TAG_BITS = 3, TAGS = 1 << TAG_BITS;
@@ -325,7 +326,7 @@ DEVICE void carry_within(u64* tile, const u64* __restrict__ tables, const u32* _
 
 // Adds the carries of the preceding columns to the words; then weights them again or writes digits.
 DEVICE void carry_between(u64* tile, const u64* __restrict__ tables, const u32* __restrict__ fractions,
-                          const u64* carries, i32* __restrict__ digits, u32 columns, u32 tag,
+                          const u64* carries, u64* tickets, i32* __restrict__ digits, u32 columns, u32 tag,
                           u32 base_bits, u32 long_below) {
     // The first columns are preceded by the last ones, one row up.
     const u64* incoming = carries + (columns == 0 ? TILES - 1 : columns - 1) * ROWS;
@@ -334,6 +335,7 @@ DEVICE void carry_between(u64* tile, const u64* __restrict__ tables, const u32* 
     // A thread issues the loads of all its rows at once.
     constexpr u32 ITEMS = (ROWS + THREADS - 1) / THREADS;
     u64 word[ITEMS];
+    u32 polls = 0;
     unrolled<0, ITEMS>([&](auto i) {
         u32 row = threadIdx.x + VALUE(i) * THREADS;
         if (ROWS % THREADS == 0 || row < ROWS) word[VALUE(i)] = load(row);
@@ -341,10 +343,7 @@ DEVICE void carry_between(u64* tile, const u64* __restrict__ tables, const u32* 
     unrolled<0, ITEMS>([&](auto i) {
         u32 row = threadIdx.x + VALUE(i) * THREADS;
         if (ROWS % THREADS == 0 || row < ROWS) {
-            while (word[VALUE(i)] % TAGS != tag) {
-                spin_pause();
-                word[VALUE(i)] = load(row);
-            }
+            while (word[VALUE(i)] % TAGS != tag && !gives_up(polls, &tickets[GIVEN_UP])) word[VALUE(i)] = load(row);
             slots_of(tile, row)[1] = word[VALUE(i)];
         }
     });
@@ -434,9 +433,11 @@ spectrum_to_digits(u64* data, i32* __restrict__ digits, const u64* __restrict__ 
         return;
     }
     if (KIND == 1 && turn == TILES && threadIdx.x == 0) {
-        while (load_acquire(&tickets[READ]) != ticket) spin_pause();
+        u32 polls = 0;
+        while (load_acquire(&tickets[READ]) != ticket && !gives_up(polls, &tickets[GIVEN_UP])) {
+        }
     }
-    carry_between(tile, tables, fractions, carries, digits_, columns_, tag, base_bits, long_below);
+    carry_between(tile, tables, fractions, carries, tickets, digits_, columns_, tag, base_bits, long_below);
 #if KIND == 1
     to_spectrum(data, tables, tile, columns_);
 #endif

@@ -162,8 +162,9 @@ pub enum EngineError {
         /// The transform length N, in words.
         length: usize,
     },
-    /// A squaring is wrong: the sums over its words do not satisfy the identity of squarings.
-    #[error("a squaring at length {length} is wrong by the sums over its words")]
+    /// A squaring is wrong: the sums over its words do not satisfy the identity of squarings, or a
+    /// block of a device waited in vain for the carries of another.
+    #[error("a squaring at length {length} is wrong by its check")]
     WrongSquaring {
         /// The transform length N, in words.
         length: usize,

@@ -8,6 +8,9 @@ use crate::Shift;
 use crate::engine::{EngineError, Step};
 use crate::layout::WordLayout;
 
+/// The index of the flag in [`Products::tickets`]: GIVEN_UP in the kernels.
+const GIVEN_UP: usize = 2;
+
 /// A launch of a kernel with its arguments.
 pub(super) struct Call<'a> {
     pub(super) kernel: &'a Kernel,
@@ -55,8 +58,9 @@ pub(in crate::engine) struct Products<A: Arithmetic> {
     factor: Option<Buffer<A::Point>>,
     pub(in crate::engine) spectrum: Buffer<A::Point>,
     carries: Buffer<u64>,
-    /// Two counters. The first is the ticket that the next block takes. With the second, the first
-    /// block of a launch reports that it has read its columns.
+    /// Two counters and a flag. The first counter is the ticket that the next block takes. With the
+    /// second, the first block of a launch reports that it has read its columns. The flag is not 0 after
+    /// a block has given up a wait (`wait.cuh`).
     tickets: Buffer<u64>,
     /// The array from which kernels read the word and bit at which 2 is to be subtracted. Its first
     /// entry is the shift of the residue ([`Words::ADDEND`]).
@@ -136,7 +140,7 @@ impl<A: Arithmetic> Products<A> {
         Ok(Self {
             spectrum,
             carries,
-            tickets: device.upload(&[0; 2])?,
+            tickets: device.upload(&[0; GIVEN_UP + 1])?,
             addend: device.upload(&vec![0; A::Words::ADDEND])?,
             passes: Passes {
                 column_tables: device.upload(&tables.columns)?,
@@ -292,8 +296,42 @@ impl<A: Arithmetic> Products<A> {
 
     /// Waits for the device and evaluates the round-off that was measured since the last call, and
     /// the check of squarings. Returns an error if the round-off of a product is too large, if a
-    /// squaring is wrong, or if the device failed.
+    /// squaring is wrong, or if the device failed. Squarings in which a block gave up a wait count as
+    /// wrong: a ticket or a carry in memory was changed.
     pub(in crate::engine) fn sync(&mut self) -> Result<(), EngineError> {
-        self.words.sync(&self.device)
+        let measured = self.words.sync(&self.device);
+        if !matches!(measured, Err(EngineError::Device(_)))
+            && self.tickets.download()?.get(GIVEN_UP).is_none_or(|flag| *flag != 0)
+        {
+            return Err(EngineError::WrongSquaring { length: self.passes.layout.len() });
+        }
+        measured
+    }
+}
+
+#[cfg(test)]
+#[cfg(feature = "sim")]
+mod tests {
+    use super::*;
+    use crate::engine::fp64::Fp64;
+    use crate::engine::goldilocks::Goldilocks;
+    use crate::engine::hybrid::Hybrid;
+
+    fn after_a_wait_that_was_given_up<A: Arithmetic>() {
+        let device = Device::simulator().unwrap();
+        let layout = WordLayout::new(11_213, 1 << 10);
+        let shape = A::Shape::best(layout.len(), device.info().shared_memory_per_block).unwrap();
+        let mut products = Products::<A>::new(&device, layout, shape, false).unwrap();
+        assert_eq!(products.sync(), Ok(()));
+        products.tickets.upload(&[0, 0, 1]).unwrap();
+        let wrong = EngineError::WrongSquaring { length: layout.len() };
+        assert_eq!(products.sync(), Err(wrong));
+    }
+
+    #[test]
+    fn a_wait_that_was_given_up_is_an_error() {
+        after_a_wait_that_was_given_up::<Fp64>();
+        after_a_wait_that_was_given_up::<Goldilocks>();
+        after_a_wait_that_was_given_up::<Hybrid>();
     }
 }
