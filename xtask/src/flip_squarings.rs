@@ -16,7 +16,7 @@ pub(crate) struct Options {
     #[arg(long, value_name = "N", default_value_t = 1_000,
           value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     count: u64,
-    /// The number of the first flip: several processes can share the flips
+    /// The number of the first flip: several processes can share the flips, some hundred each
     #[arg(long, value_name = "N", default_value_t = 0,
           value_parser = clap::value_parser!(u64).range(..=1_000_000))]
     first: u64,

@@ -53,16 +53,16 @@ pub struct Other {
     pub time: f64,
 }
 
-/// A line that is none of an [`Other`].
+/// A line that is not an [`Other`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("line {line}: '{text}' is not SIZE TIME NAME with a positive size and time")]
+#[error("line {line}: '{text}' is not P MICROSECONDS NAME with positive numbers")]
 pub struct NoOther {
     line: usize,
     text: String,
 }
 
 impl Other {
-    /// Parses lines `SIZE TIME NAME`. Empty lines and lines that begin with # are left out.
+    /// Parses lines of a size, a time and a name. Empty lines and lines that begin with # are left out.
     ///
     /// # Errors
     /// Returns the first line that has another form.

@@ -229,12 +229,13 @@ DEVICE void middle(Complex* data, const Complex* __restrict__ factor, const Comp
         transform<B, FORWARD>(x, power);
         transform<B, FORWARD>(y, PartnersPowers<Turned<B, UNITS>>{power, of.alone});
 #if KIND != 0
-        // The block's own points, in an order that suits memory: the first half in the first lines of
-        // pairs. Lines are not found from i · ITEMS + g, because ptxas 13.0 compiled that wrongly (with
-        // B = 16, it computed `row_of` once more from a predicate that it had overwritten).
+        // The block's own points, in an order that suits memory: points of x in the first lines of pairs,
+        // those of y in the second. Lines are not found from i·ITEMS + g: ptxas 13.0 compiled that wrongly
+        // for B = 16 (it computed `row_of` once more from a predicate that it had overwritten).
         auto nth = [&](u32 i) {
-            const u32 point = i % B * ITEMS + g, pair = PAIRS == 1 ? 0 : point / COLUMNS;
-            return position(row_of(first, i / B * PAIRS + pair), point - pair * COLUMNS);
+            const u32 point = i % B * ITEMS + g, pair = PAIRS == 1 ? 0 : point / COLUMNS, k1 = first + pair;
+            const u32 row = i < B ? k1 : k1 == 0 ? ROWS / 2 : ROWS - k1;
+            return position(row, point - pair * COLUMNS);
         };
 #endif
 #if KIND == 1

@@ -23,7 +23,8 @@ pub(in crate::engine) const MOST_BITS: usize = 31;
 pub(in crate::engine) const LIMIT: f64 = 0.25;
 
 /// The coefficient c of σ. Measured values on the CPU are from 0.25 to 0.29. The FP64 steps of the
-/// kernels have a c of at most 0.465 (source of the module `fp64::margin`).
+/// kernels have a c of at most 0.465, at lengths without a factor 11 (source of the module
+/// `fp64::margin`).
 pub(super) const COEFFICIENT: f64 = 0.5;
 
 /// log2 of the number of products in which no error may exceed the limit. A test of the largest

@@ -138,13 +138,14 @@ mod tests {
     use crate::layout::carry_out;
     use proptest::prelude::*;
 
-    /// Exponents with lengths: powers of 2, odd factors that the group has (3, 7, 9), and factors
+    /// Exponents with lengths: powers of 2, odd factors that the group has (3, 7, 9, 11), and factors
     /// that it does not have (5, 27).
-    const LAYOUTS: [(u32, usize); 8] = [
+    const LAYOUTS: [(u32, usize); 9] = [
         (1_279, 64),
         (2_203, 96),
         (2_281, 7 << 4),
         (3_217, 9 << 4),
+        (4_253, 11 << 4),
         (4_423, 5 << 5),
         (9_689, 27 << 4),
         (44_497, 2_304),

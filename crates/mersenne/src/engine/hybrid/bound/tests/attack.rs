@@ -115,7 +115,11 @@ pub(super) fn attack(column: Line, row: Line, bits: f64, trials: u32) -> Attack 
     let n = 2 * model.rows() * model.columns();
     // Without weights for whole bits; else an odd exponent that has no common factor with N.
     let p = (n as f64 * bits) as u64;
-    let p = if bits.fract() == 0.0 { p } else { p / 210 * 210 + 11 };
+    let p = match n.is_multiple_of(11) {
+        _ if bits.fract() == 0.0 => p,
+        true => p / 2_310 * 2_310 + 13,
+        false => p / 210 * 210 + 11,
+    };
     let words = Words::new(p, &model);
     let mut rng = ChaCha8Rng::seed_from_u64(n as u64);
     let mut best = (String::new(), vec![], 0.0);
@@ -140,7 +144,7 @@ fn no_digits_reach_the_bound() {
         ([4, 1, 3], [4, 1, 4]),
         ([6, 1, 4], [2, 3, 4]),
         ([4, 2, 2], [2, 7, 2]),
-        ([4, 1, 2], [11, 1, 4]),
+        ([4, 1, 2], [2, 11, 2]),
         ([4, 1, 4], [4, 1, 4]),
     ] {
         let found = attack(column, row, 24.3, 100);
