@@ -2,9 +2,9 @@
 #pragma once
 #include "ptx.cuh"
 
-// The number of polls after which a wait is given up, some seconds; and after how many polls the flag is
+// The number of polls after which a wait is given up, about a second; and after how many polls the flag is
 // read again.
-constexpr u32 MOST_POLLS = 1u << 22, POLLS_BETWEEN = 64;
+constexpr u32 MOST_POLLS = 1u << 20, POLLS_BETWEEN = 64;
 
 // Called between two polls of a wait. Returns whether the wait is given up: after MOST_POLLS polls, or
 // once a thread of any launch has given up, which `given_up` then tells. Without a fault of the memory,
