@@ -184,7 +184,7 @@ fn the_cpu_is_measured_beside_the_bare_transform() {
         markers(&dir.path().join("speed.svg")),
         [format!("M4423 by fp64: {time:.2} µs"), "M4423 by another & program: 12.50 µs".into()]
     );
-    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
+    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 2);
 }
 
 #[test]
