@@ -6,9 +6,10 @@
 // read again.
 constexpr u32 MOST_POLLS = 1u << 20, POLLS_BETWEEN = 64;
 
-// Called between two polls of a wait. Returns whether the wait is given up: after MOST_POLLS polls, or
-// once a thread of any launch has given up, which `given_up` then tells. Without a fault of the memory,
-// every wait ends before. After it, the results of a launch are meaningless, and the host discards them.
+// Called between two polls of a wait. Returns whether the wait is given up. This is so after MOST_POLLS
+// polls, or if another thread has given up, in this launch or an earlier one: then `given_up` is not 0.
+// Waits take so long only after a fault of the memory. The results are then meaningless, and the host
+// discards them.
 DEVICE bool gives_up(u32& polls, u64* given_up) {
     spin_pause();
     if (++polls % POLLS_BETWEEN != 0) return false;

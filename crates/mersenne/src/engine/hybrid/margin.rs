@@ -16,11 +16,11 @@
 //! each output is a sum of x_0, three products by cosines and three by sines, each of which has at
 //! most six roundings; Cauchy's inequality with Σ cos² = 1.25 and Σ sin² = 1.75 gives 6u·(1.5 +
 //! 1.33)·√2·‖input‖ for each of six outputs, hence 22.3u of the norm. The output x_0 + Σ t errs by 4u,
-//! and the last sums by u, so the total is at most √(22.3² + 4²)·u + u < 24u. For c_11 = 3.25 + 40, there are five products of each kind,
-//! each of which has at most eight roundings; with Σ cos² = 2.25 and Σ sin² = 2.75, each of ten
-//! outputs errs by 8u·(1.81 + 1.66)·√2·‖input‖, hence 37.5u of the norm, and the total is at most
-//! √(37.5² + 6²)·u + u < 40u. The same constants bound the error of an output relative to
-//! Σ|input|, as the inverse transform needs it.
+//! and the last sums by u, so the total is at most √(22.3² + 4²)·u + u < 24u. For c_11 = 3.25 + 40,
+//! there are five products of each kind, each of which has at most eight roundings. With Σ cos² =
+//! 2.25 and Σ sin² = 2.75, each of ten outputs errs by 8u·(1.81 + 1.66)·√2·‖input‖, hence 37.5u of the
+//! norm. The output x_0 + Σ t errs by 6u, so the total is at most √(37.5² + 6²)·u + u < 40u. The same
+//! constants bound the error of an output relative to Σ|input|, as the inverse transform needs it.
 //!
 //! **Forward.** Weighting has four roundings: two tables, their product, and the product by a
 //! digit. Levels are unitary except for their scale, so the spectrum has an error of at most F·u in
