@@ -57,6 +57,7 @@ const SUITES: &[Suite] = &[
     ("transform-big", transform_big),
     ("transform-small", transform_small),
     ("transform-prime", transform_prime),
+    ("transform-goldilocks", transform_goldilocks),
     ("goldilocks-64", |device| goldilocks(device, 1279, 64)),
     ("goldilocks-320", |device| goldilocks(device, 4423, 320)),
     ("goldilocks-1024", |device| goldilocks(device, 21_701, 1024)),
@@ -208,6 +209,16 @@ fn transform_prime(device: &Device) -> Result<()> {
             let done = case(device, warpint_selftest::SEED);
             done.map_err(anyhow::Error::msg).context(*name)?;
         }
+    }
+    Ok(())
+}
+
+/// Tests transforms modulo 2^64 − 2^32 + 1 of one pass and of two.
+fn transform_goldilocks(device: &Device) -> Result<()> {
+    use warpint_selftest::transforms::goldilocks::CASES;
+    for (name, case) in CASES {
+        let done = case(device, warpint_selftest::SEED);
+        done.map_err(anyhow::Error::msg).context(*name)?;
     }
     Ok(())
 }

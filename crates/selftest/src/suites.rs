@@ -170,7 +170,11 @@ fn of_transforms<'a>(
     let of_prime = of_prime.map(|&(case, of_prime)| {
         Case::new(format!("transform-prime@{place}"), case, move || of_prime(device, SEED))
     });
-    of_big.chain(of_small).chain(of_prime).collect()
+    let of_goldilocks = transforms::goldilocks::CASES.iter().map(|&(case, of_goldilocks)| {
+        let work = move || of_goldilocks(device, SEED);
+        Case::new(format!("transform-goldilocks@{place}"), case, work)
+    });
+    of_big.chain(of_small).chain(of_prime).chain(of_goldilocks).collect()
 }
 
 /// Runs the cases of [`transforms::cpu`]: `transform::outputs` and so on. `filter` and `report` are

@@ -6,11 +6,11 @@
 #include "dft.cuh"
 
 // The addresses of slots in shared memory. Threads with consecutive u, then a, cause no bank
-// conflicts. Because of the padding, threads with consecutive u, then b, cause none either.
-template <u32 U, u32 A, u32 B>
+// conflicts. Because of the padding, threads with consecutive u, then b, cause none either. Other
+// paddings suit threads that run through the points in another order.
+template <u32 U, u32 A, u32 B, u32 PADDING_A = 0, u32 PADDING_B = (U < 16 ? U : 4)>
 struct Slots {
-    static constexpr u32 PADDING = U < 16 ? U : 4;
-    static constexpr u32 STRIDE_A = U, STRIDE_B = U * A + PADDING;
+    static constexpr u32 STRIDE_A = U + PADDING_A, STRIDE_B = STRIDE_A * A + PADDING_B;
     static constexpr u32 COUNT = STRIDE_B * B;
     static DEVICE u32 at(u32 u, u32 a, u32 b) { return u + STRIDE_A * a + STRIDE_B * b; }
 };
@@ -43,6 +43,15 @@ DEVICE void dft_5(Wide x[5]) {
     x[3] = sub(q, w);
 }
 
+// Transform of three points; ω = 2^64, so ω^2 = −2^32.
+DEVICE void dft_3(Wide x[3]) {
+    Wide s = sub(times_power<64>(x[1]), times_power<32>(x[2])), t = sub(times_power<64>(x[2]), times_power<32>(x[1]));
+    Wide sum = add(x[0], add(x[1], x[2]));
+    x[1] = add(x[0], s);
+    x[2] = add(x[0], t);
+    x[0] = sum;
+}
+
 // Computes X_k from narrow x_j = load(Index<j>{}) and calls store(Index<k>{}, X_k) with X_k reduced to
 // 0 ≤ X_k < 2^64. The calls are in the order of `dft`.
 template <int n, class Load, class Store>
@@ -52,11 +61,15 @@ DEVICE void transform(Load load, Store store) {
         return VALUE(j) == 0 ? biased<BIAS>(v) : v;
     };
     auto reduced = [&](auto k, Wide v) { store(k, reduce(v)); };
-    if constexpr (n == 5) {
-        Wide x[5];
-        unrolled<0, 5>([&](auto j) { x[VALUE(j)] = positive(j); });
-        dft_5(x);
-        unrolled<0, 5>([&](auto k) { reduced(k, x[VALUE(k)]); });
+    if constexpr (n == 3 || n == 5) {
+        Wide x[n];
+        unrolled<0, n>([&](auto j) { x[VALUE(j)] = positive(j); });
+        if constexpr (n == 3) {
+            dft_3(x);
+        } else {
+            dft_5(x);
+        }
+        unrolled<0, n>([&](auto k) { reduced(k, x[VALUE(k)]); });
     } else {
         dft<n>(positive, reduced);
     }

@@ -13,4 +13,4 @@ pub mod gpu;
 mod parallel;
 mod plan;
 
-pub use plan::Plan;
+pub use plan::{Order, Plan};

@@ -3,6 +3,7 @@
 
 pub mod big;
 pub mod cpu;
+pub mod goldilocks;
 mod plans;
 pub mod prime;
 pub mod small;

@@ -111,7 +111,7 @@ where
         let at = |place| self.plan.frequency(place).map(|(vector, i)| (vector, i, place));
         let places = (0..self.plan.size() / self.field.words()).filter_map(at);
         let places =
-            places.map(|(vector, i, place)| (place, &expected[(vector << self.plan.log2()) + i]));
+            places.map(|(vector, i, place)| (place, &expected[vector * self.plan.points() + i]));
         self.compare_at("a transform", found, places)
     }
 
@@ -140,6 +140,6 @@ where
     }
 
     fn on_cpu(&self) -> Result<Transform<F>, Failure> {
-        Ok(Transform::new(self.field.clone(), self.plan.log2())?)
+        Ok(Transform::new(self.field.clone(), self.plan.points().ilog2())?)
     }
 }

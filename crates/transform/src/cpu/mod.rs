@@ -209,8 +209,8 @@ impl<F: Field> Plan for Transform<F> {
     type Vectors = [F::Element];
     type Error = WrongArgument;
 
-    fn log2(&self) -> u32 {
-        self.log2
+    fn points(&self) -> usize {
+        1 << self.log2
     }
 
     fn batch(&self) -> usize {

@@ -4,6 +4,7 @@ use bytemuck::Pod;
 use warpint_arith::f50::F50;
 use warpint_arith::field::Field;
 use warpint_arith::gfn::Gfn;
+use warpint_arith::goldilocks::{Goldilocks, Q};
 use warpint_arith::montgomery::PrimeField;
 
 /// A field whose elements have a fixed number of words on devices.
@@ -54,6 +55,23 @@ impl<const L: usize> WordField for PrimeField<L> {
 
     fn element_of(&self, words: &[u64]) -> Option<Self::Element> {
         self.element(words.try_into().ok()?)
+    }
+}
+
+/// The word of an element is the integer from 0 to q − 1.
+impl WordField for Goldilocks {
+    type Word = u64;
+
+    fn words(&self) -> usize {
+        1
+    }
+
+    fn extend(&self, words: &mut Vec<u64>, x: &u64) {
+        words.push(*x);
+    }
+
+    fn element_of(&self, words: &[u64]) -> Option<u64> {
+        words.first().copied().filter(|&x| x < Q)
     }
 }
 

@@ -6,6 +6,7 @@
 
 pub mod f50;
 pub mod gfn;
+pub mod goldilocks;
 pub mod layout;
 pub mod prime;
 pub mod small_primes;
@@ -37,6 +38,7 @@ pub const HEADERS: &[(&str, &str)] = &[
 pub fn sources(shared_memory: u32) -> Vec<Source> {
     let mut sources = gfn::sources(shared_memory);
     sources.extend(f50::sources(shared_memory));
+    sources.extend(goldilocks::sources(shared_memory));
     sources.extend(small_primes::sources());
     sources.extend(prime::sources(shared_memory));
     sources

@@ -1,13 +1,26 @@
 //! The common interface of plans of transforms.
 
-/// A plan of transforms and cyclic convolutions of batches of vectors, for one vector length N =
-/// 2^m and one field or ring. In this trait, ω is the root of unity of order N that the plan uses.
+/// The order of the outputs X_k of a transform.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Order {
+    /// X_k is at place k.
+    #[default]
+    Natural,
+    /// For N = 2^m points, X_k is at the place whose m bits are those of k in reverse order.
+    /// [`Plan::frequency`] of a plan defines the order for other N. Transforms in this order take
+    /// less memory, and convolutions need no other.
+    BitReversed,
+}
+
+/// A plan of transforms and cyclic convolutions of batches of vectors of N points, for one N and one
+/// field or ring. In this trait, ω is the root of unity of order N that the plan uses.
 ///
 /// | plan | over | in place | into another batch |
 /// |---|---|---|---|
 /// | [`cpu::Transform`](crate::cpu::Transform) | any field | as it is | after a copy |
 /// | [`gfn::GfnFft`](crate::gpu::gfn::GfnFft) | Z/(r^k + 1)Z | after a copy | as it is |
 /// | [`prime::PrimeFft`](crate::gpu::prime::PrimeFft) | Z/pZ, p odd | after a copy | as it is |
+/// | [`goldilocks::Ntt64`](crate::gpu::goldilocks::Ntt64) | Z/qZ, q = 2^64 − 2^32 + 1 | as it is | as it is |
 /// | [`f50::Ntt50`](crate::gpu::f50::Ntt50) | many primes below 2^50 at once | as it is | after a copy |
 /// | [`small_primes::SmallPrimes`](crate::gpu::small_primes::SmallPrimes) | Z/(r^k + 1)Z | as it is | as it is |
 ///
@@ -26,8 +39,8 @@ pub trait Plan {
     /// The type of the errors of transforms and convolutions.
     type Error: std::error::Error;
 
-    /// Returns the exponent m of the vector length N = 2^m.
-    fn log2(&self) -> u32;
+    /// Returns the number N of points of a vector.
+    fn points(&self) -> usize;
 
     /// Returns the number of vectors of a batch. For a plan that accepts any number of vectors, the
     /// result is 1.
@@ -76,7 +89,7 @@ pub trait Plan {
     /// Returns (vector, i) for the output X_i that is stored at index `place` of a batch of
     /// transforms. Returns `None` if `place` is beyond the last vector.
     fn frequency(&self, place: usize) -> Option<(usize, usize)> {
-        let (vector, i) = (place >> self.log2(), place % (1 << self.log2()));
+        let (vector, i) = (place / self.points(), place % self.points());
         (vector < self.batch()).then_some((vector, i))
     }
 }

@@ -11,12 +11,13 @@ use warpint_arith::goldilocks::Goldilocks;
 use warpint_arith::montgomery::known::BN254_SCALAR;
 use warpint_device::{Buffer, Device};
 
-use super::Plan;
+use super::{Order, Plan};
 use crate::cpu::Transform;
 use crate::definition;
 use crate::f50::primes;
 use crate::gpu::f50::Ntt50;
 use crate::gpu::gfn::GfnFft;
+use crate::gpu::goldilocks::{Ntt64, Ntt64Request};
 use crate::gpu::layout::{WordField, from_words, to_words};
 use crate::gpu::prime::PrimeFft;
 use crate::gpu::small_primes::SmallPrimes;
@@ -30,13 +31,13 @@ fn check<F: Field, P: Plan, V: BorrowMut<P::Vectors>>(
     upload: impl Fn(&[F::Element]) -> V,
     download: impl Fn(&P::Vectors) -> Vec<F::Element>,
 ) {
-    let n = 1usize << plan.log2();
-    let rng = &mut ChaCha8Rng::seed_from_u64(plan.log2().into());
+    let n = plan.points();
+    let rng = &mut ChaCha8Rng::seed_from_u64(plan.points() as u64);
     let [x, y] = [0; 2].map(|_| {
         let drawn = (0..plan.batch() * n).map(|_| field.from_u64(rng.random()));
         drawn.collect::<Vec<F::Element>>()
     });
-    let root = field.root_of_unity(plan.log2()).unwrap();
+    let root = field.root_of_unity(n.ilog2()).unwrap();
     let spectra: Vec<_> = x.chunks(n).map(|x| definition::transform(field, x, &root)).collect();
     let is_spectrum = |found: &P::Vectors| {
         let found = download(found);
@@ -86,6 +87,11 @@ fn plans_of_devices() {
     for (log2, batch) in [(1, 3), (4, 2), (7, 1)] {
         check_on(&device, &gfn, &GfnFft::new(&device, PRIMES[1], log2, batch).unwrap());
         check_on(&device, &bn254, &PrimeFft::new(&device, &bn254, log2, batch).unwrap());
+        for order in [Order::Natural, Order::BitReversed] {
+            let request = Ntt64Request::new(1 << log2).batch(batch).order(order);
+            let plan = Ntt64::with(&device, request).unwrap();
+            check_on(&device, &Goldilocks, &plan);
+        }
         let field: F50 = primes(1, log2).unwrap()[0];
         check_on(&device, &field, &Ntt50::new(&device, &[field], log2, batch).unwrap());
     }

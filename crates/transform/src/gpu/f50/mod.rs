@@ -374,8 +374,8 @@ impl Plan for Ntt50 {
     type Vectors = Buffer<f64>;
     type Error = Ntt50Error;
 
-    fn log2(&self) -> u32 {
-        self.log2
+    fn points(&self) -> usize {
+        1 << self.log2
     }
 
     fn batch(&self) -> usize {

@@ -13,7 +13,7 @@ fn residues(rng: &mut ChaCha8Rng, plan: &Ntt50) -> Vec<f64> {
         let p = field.modulus();
         for (i, x) in row.iter_mut().enumerate() {
             // Inputs are within p.
-            *x = match (i >> plan.log2()) % 3 {
+            *x = match (i / plan.points()) % 3 {
                 0 => rng.random_range(-(p as i64)..=p as i64) as f64,
                 1 => (p - 1) as f64,
                 _ => -(p as f64),

@@ -273,8 +273,8 @@ impl Plan for GfnFft {
     type Vectors = Buffer<u64>;
     type Error = GfnFftError;
 
-    fn log2(&self) -> u32 {
-        self.log2
+    fn points(&self) -> usize {
+        1 << self.log2
     }
 
     fn batch(&self) -> usize {

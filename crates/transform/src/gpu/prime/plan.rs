@@ -247,8 +247,8 @@ impl<const L: usize> Plan for PrimeFft<L> {
     type Vectors = Buffer<u64>;
     type Error = PrimeFftError;
 
-    fn log2(&self) -> u32 {
-        self.log2
+    fn points(&self) -> usize {
+        1 << self.log2
     }
 
     fn batch(&self) -> usize {

@@ -177,7 +177,8 @@ impl SmallPrimes {
     }
 
     fn make_chirps(&self) -> Result<Chirps, SmallPrimesError> {
-        let (device, radix, log2) = (&self.device, Radix::new(self.form), self.ntt.log2());
+        let (device, radix, log2) =
+            (&self.device, Radix::new(self.form), self.ntt.points().ilog2());
         let (n, k) = (1usize << log2, radix.digits);
         let powers = Powers::new(device, self.form, log2)?;
         let product = Product::new(device, radix, log2)?;
@@ -199,7 +200,7 @@ impl SmallPrimes {
 
     /// Returns the number of elements of a buffer: batch·N.
     fn count(&self) -> usize {
-        self.ntt.batch() << self.ntt.log2()
+        self.ntt.batch() * self.ntt.points()
     }
 
     /// Returns the form of the modulus r^k + 1.
@@ -257,8 +258,8 @@ impl Plan for SmallPrimes {
     type Vectors = Buffer<u64>;
     type Error = SmallPrimesError;
 
-    fn log2(&self) -> u32 {
-        self.ntt.log2()
+    fn points(&self) -> usize {
+        self.ntt.points()
     }
 
     fn batch(&self) -> usize {
