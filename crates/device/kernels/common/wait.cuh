@@ -2,17 +2,29 @@
 #pragma once
 #include "ptx.cuh"
 
-// The number of polls after which a wait is given up, about a second; and after how many polls the flag is
-// read again.
-constexpr u32 MOST_POLLS = 1u << 20, POLLS_BETWEEN = 64;
+// The number of polls after which a wait is given up, about a second.
+constexpr u32 MOST_POLLS = 1u << 20;
 
-// Called between two polls of a wait. Returns whether the wait is given up. This is so after MOST_POLLS
-// polls, or if another thread has given up, in this launch or an earlier one: then `given_up` is not 0.
+// This bit of the next ticket means that a wait was given up. Blocks that take such a ticket end at once.
 // Waits take so long only after a fault of the memory. The results are then meaningless, and the host
 // discards them.
-DEVICE bool gives_up(u32& polls, u64* given_up) {
-    spin_pause();
-    if (++polls % POLLS_BETWEEN != 0) return false;
-    if (polls == MOST_POLLS) store_relaxed(given_up, (u64)1);
-    return load_relaxed(given_up) != 0;
+#define GIVEN_UP (1ull << 63)
+
+// Reads word = read() until came(word). Gives up after MOST_POLLS polls, and marks the next ticket.
+//
+// `polls` counts. It is in shared memory, because kernels that use all registers would spill others.
+template <class Word, class Came, class Read>
+DEVICE void wait_until(Came came, Word& word, Read read, volatile u32& polls, u64* next_ticket) {
+    if (came(word)) return;
+    polls = 0;
+    do {
+        spin_pause();
+        const u32 count = polls + 1;
+        polls = count;
+        if (count == MOST_POLLS) {
+            store_relaxed(next_ticket, GIVEN_UP);
+            return;
+        }
+        word = read();
+    } while (!came(word));
 }

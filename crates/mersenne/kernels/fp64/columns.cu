@@ -289,6 +289,7 @@ spectrum_to_digits(Complex* data, i32* __restrict__ digits,
 #endif
     __syncthreads();
     const u64 ticket = *shared_ticket, launch = ticket / (TILES + 1);
+    if ((ticket & GIVEN_UP) != 0) return;
     const u32 turn = (u32)(ticket % (TILES + 1)), tag = (u32)(launch % 4095) + 1;
     const u32 columns_ = turn == TILES ? 0 : turn;
     const u32 column = columns_ * WIDTH + threadIdx.x % WIDTH, m = threadIdx.x / WIDTH;
@@ -308,9 +309,9 @@ spectrum_to_digits(Complex* data, i32* __restrict__ digits,
 #if KIND == 1
     // There are barriers between this and the first write.
     if (turn == TILES && threadIdx.x == 0) {
-        u32 polls = 0;
-        while (load_acquire(&tickets[READ]) != ticket && !gives_up(polls, &tickets[GIVEN_UP])) {
-        }
+        auto read = [&] { return load_acquire(&tickets[READ]); };
+        u64 last = read();
+        wait_until([&](u64 l) { return l == ticket; }, last, read, (volatile u32&)*shared_ticket, &tickets[NEXT]);
     }
 #endif
     receive(tile, carries, tickets, columns_, tag);

@@ -7,9 +7,9 @@
 // Indices of `addend`.
 constexpr u32 ADDEND_ROW = 1, ADDEND_COLUMN = 2, ADDEND_HALF = 3, ADDEND_BIT = 4;
 
-// Indices of `tickets`: the next ticket; the ticket of the launch's last block, once the first
-// block has read; whether a wait was given up (wait.cuh).
-constexpr u32 NEXT = 0, READ = 1, GIVEN_UP = 2;
+// Indices of `tickets`: the next ticket (see wait.cuh); the ticket of the launch's last block, once the
+// first block has read. Word 0 is not used: with these indices kernels spill the fewest registers.
+constexpr u32 NEXT = 2, READ = 1;
 
 // 1.5·2^52: adding and subtracting it rounds to an integer; in between, the integer is in the lower
 // bits.
@@ -68,13 +68,32 @@ DEVICE void receive(Complex* tile, const u64* carries, u64* tickets, u32 columns
     // All threads have taken their points out of the slots.
     __syncwarp();
     double* slot = (double*)(tile + Tile::at(0, m / B, m % B)) + (1 - owner / 8 % 2);
-    u32 polls = 0;
-    unrolled<0, ITEMS>([&](auto k) {
-        u32 i = first + WIDTH * VALUE(k);
-        if (Q % WIDTH == 0 || i < Q) {
-            while (word[VALUE(k)] >> 52 != tag && !gives_up(polls, &tickets[GIVEN_UP])) word[VALUE(k)] = read(i);
-            slot[2 * WIDTH * i] = untagged(word[VALUE(k)]);
-        }
+    auto tagged = [&](u64 w) { return w >> 52 == tag; };
+    auto own = [&](auto f) {
+        unrolled<0, ITEMS>([&](auto k) {
+            u32 i = first + WIDTH * VALUE(k);
+            if (Q % WIDTH == 0 || i < Q) f(i, word[VALUE(k)]);
+        });
+    };
+    if constexpr (ITEMS < 4) {
+        // One loop for all words is less code, but takes more registers.
+        struct All {
+        };
+        All all;
+        auto all_came = [&](All) {
+            bool came = true;
+            own([&](u32, u64 w) { came = came && tagged(w); });
+            return came;
+        };
+        auto read_all = [&] {
+            own([&](u32 i, u64& w) { w = read(i); });
+            return all;
+        };
+        wait_until(all_came, all, read_all, (volatile u32&)slot[2 * WIDTH * first], &tickets[NEXT]);
+    }
+    own([&](u32 i, u64& w) {
+        if constexpr (ITEMS >= 4) wait_until(tagged, w, [&] { return read(i); }, (volatile u32&)slot[2 * WIDTH * i], &tickets[NEXT]);
+        slot[2 * WIDTH * i] = untagged(w);
     });
     __syncwarp();
 }

@@ -50,9 +50,9 @@ constexpr u32 TWIST = FINE + COARSE + 2;
 // Indices of `addend`.
 constexpr u32 ADDEND_ROW = 1, ADDEND_COLUMN = 2, ADDEND_BIT = 3;
 
-// Indices of `tickets`: the next ticket; the ticket of the launch's last block, once the first
-// block has read; whether a wait was given up (wait.cuh).
-constexpr u32 NEXT = 0, READ = 1, GIVEN_UP = 2;
+// Indices of `tickets`: the next ticket (see wait.cuh); the ticket of the launch's last block, once the
+// first block has read. Word 0 is not used: with these indices kernels spill the fewest registers.
+constexpr u32 NEXT = 2, READ = 1;
 
 // The word passed between blocks: carry·2^TAG_BITS + tag, |carry| < 2^60.
 constexpr u32 TAG_BITS = 3, TAGS = 1 << TAG_BITS;
@@ -335,7 +335,6 @@ DEVICE void carry_between(u64* tile, const u64* __restrict__ tables, const u32* 
     // A thread issues the loads of all its rows at once.
     constexpr u32 ITEMS = (ROWS + THREADS - 1) / THREADS;
     u64 word[ITEMS];
-    u32 polls = 0;
     unrolled<0, ITEMS>([&](auto i) {
         u32 row = threadIdx.x + VALUE(i) * THREADS;
         if (ROWS % THREADS == 0 || row < ROWS) word[VALUE(i)] = load(row);
@@ -343,8 +342,10 @@ DEVICE void carry_between(u64* tile, const u64* __restrict__ tables, const u32* 
     unrolled<0, ITEMS>([&](auto i) {
         u32 row = threadIdx.x + VALUE(i) * THREADS;
         if (ROWS % THREADS == 0 || row < ROWS) {
-            while (word[VALUE(i)] % TAGS != tag && !gives_up(polls, &tickets[GIVEN_UP])) word[VALUE(i)] = load(row);
-            slots_of(tile, row)[1] = word[VALUE(i)];
+            u64* slot = slots_of(tile, row) + 1;
+            wait_until([&](u64 w) { return w % TAGS == tag; }, word[VALUE(i)], [&] { return load(row); },
+                       (volatile u32&)*slot, &tickets[NEXT]);
+            *slot = word[VALUE(i)];
         }
     });
 
@@ -416,6 +417,7 @@ spectrum_to_digits(u64* data, i32* __restrict__ digits, const u64* __restrict__ 
     if (threadIdx.x == 0) tile[Tile::COUNT] = atomicAdd(&tickets[NEXT], 1ull);
     __syncthreads();
     const u64 ticket = tile[Tile::COUNT];
+    if ((ticket & GIVEN_UP) != 0) return;
     const u32 turn = (u32)(ticket % (TILES + 1)), tag = (u32)(ticket / (TILES + 1) + 1) % TAGS;
     const u32 columns_ = turn == TILES ? 0 : turn;
 
@@ -433,9 +435,9 @@ spectrum_to_digits(u64* data, i32* __restrict__ digits, const u64* __restrict__ 
         return;
     }
     if (KIND == 1 && turn == TILES && threadIdx.x == 0) {
-        u32 polls = 0;
-        while (load_acquire(&tickets[READ]) != ticket && !gives_up(polls, &tickets[GIVEN_UP])) {
-        }
+        auto read = [&] { return load_acquire(&tickets[READ]); };
+        u64 last = read();
+        wait_until([&](u64 l) { return l == ticket; }, last, read, (volatile u32&)tile[Tile::COUNT], &tickets[NEXT]);
     }
     carry_between(tile, tables, fractions, carries, tickets, digits_, columns_, tag, base_bits, long_below);
 #if KIND == 1

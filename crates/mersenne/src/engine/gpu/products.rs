@@ -8,8 +8,10 @@ use crate::Shift;
 use crate::engine::{EngineError, Step};
 use crate::layout::WordLayout;
 
-/// The index of the flag in [`Products::tickets`]: GIVEN_UP in the kernels.
-const GIVEN_UP: usize = 2;
+/// The index of the next ticket in [`Products::tickets`]: NEXT in the kernels.
+const NEXT: usize = 2;
+/// The bit of the next ticket that means that a block has given up a wait (`wait.cuh`).
+const GIVEN_UP: u64 = 1 << 63;
 
 /// A launch of a kernel with its arguments.
 pub(super) struct Call<'a> {
@@ -58,9 +60,9 @@ pub(in crate::engine) struct Products<A: Arithmetic> {
     factor: Option<Buffer<A::Point>>,
     pub(in crate::engine) spectrum: Buffer<A::Point>,
     carries: Buffer<u64>,
-    /// Two counters and a flag. The first counter is the ticket that the next block takes. With the
-    /// second, the first block of a launch reports that it has read its columns. The flag is not 0 after
-    /// a block has given up a wait (`wait.cuh`).
+    /// An unused word and two counters. The second counter is the ticket that the next block takes,
+    /// with the bit [`GIVEN_UP`]. With the first, the first block of a launch reports that it has read
+    /// its columns.
     tickets: Buffer<u64>,
     /// The array from which kernels read the word and bit at which 2 is to be subtracted. Its first
     /// entry is the shift of the residue ([`Words::ADDEND`]).
@@ -140,7 +142,7 @@ impl<A: Arithmetic> Products<A> {
         Ok(Self {
             spectrum,
             carries,
-            tickets: device.upload(&[0; GIVEN_UP + 1])?,
+            tickets: device.upload(&[0; NEXT + 1])?,
             addend: device.upload(&vec![0; A::Words::ADDEND])?,
             passes: Passes {
                 column_tables: device.upload(&tables.columns)?,
@@ -301,7 +303,7 @@ impl<A: Arithmetic> Products<A> {
     pub(in crate::engine) fn sync(&mut self) -> Result<(), EngineError> {
         let measured = self.words.sync(&self.device);
         if !matches!(measured, Err(EngineError::Device(_)))
-            && self.tickets.download()?.get(GIVEN_UP).is_none_or(|flag| *flag != 0)
+            && self.tickets.download()?.get(NEXT).is_none_or(|next| next & GIVEN_UP != 0)
         {
             return Err(EngineError::WrongSquaring { length: self.passes.layout.len() });
         }
@@ -323,7 +325,7 @@ mod tests {
         let shape = A::Shape::best(layout.len(), device.info().shared_memory_per_block).unwrap();
         let mut products = Products::<A>::new(&device, layout, shape, false).unwrap();
         assert_eq!(products.sync(), Ok(()));
-        products.tickets.upload(&[0, 0, 1]).unwrap();
+        products.tickets.upload(&[0, 0, GIVEN_UP + 5]).unwrap();
         let wrong = EngineError::WrongSquaring { length: layout.len() };
         assert_eq!(products.sync(), Err(wrong));
     }
