@@ -83,7 +83,8 @@ DEVICE Line find(const Geometry& g, u32 line) {
     // A line beyond the last one stands for the first line of the tile, and is not written.
     const bool exists = g.first + line < g.all;
     const u32 l = exists ? g.first + line : g.first;
-    const u32 vector = l / g.of_vector, r = l - vector * g.of_vector;
+    // The division is slow, and often there is one vector.
+    const u32 vector = g.all == g.of_vector ? 0 : l / g.of_vector, r = l - vector * g.of_vector;
     const u32 i = PLACE == COLUMNS ? r & ((1u << g.log_inner) - 1) : 0;
     // For SCATTER, r = k1 + n1·k2 with n1 = 2^log_rows, or n1 = of_vector if there are two passes: the line
     // is at k2 + (of_vector / n1)·k1.
@@ -157,6 +158,24 @@ template <class F>
 DEVICE void items(u32 count, F f) {
 #pragma unroll 1
     for (u32 h = threadIdx.x; h < count; h += THREADS) f(h);
+}
+
+// For each point of rows, reads v = load(line, p) and calls store(line, p, v), where p counts the points of
+// the tile. A thread issues several loads before it uses the first.
+template <class Load, class Store>
+DEVICE void each_point(const Geometry& geometry, Load load, Store store) {
+    constexpr u32 COUNT = LINES * LENGTH, AT_ONCE = COUNT % (8 * THREADS) == 0 ? 8 : 1;
+#pragma unroll 1
+    for (u32 g = threadIdx.x; g < COUNT; g += AT_ONCE * THREADS) {
+        u64 v[AT_ONCE];
+        Line line[AT_ONCE];
+        unrolled<0, AT_ONCE>([&](auto k) {
+            const u32 p = g + VALUE(k) * THREADS;
+            line[VALUE(k)] = find(geometry, p / LENGTH);
+            v[VALUE(k)] = load(line[VALUE(k)], p);
+        });
+        unrolled<0, AT_ONCE>([&](auto k) { store(line[VALUE(k)], g + VALUE(k) * THREADS, v[VALUE(k)]); });
+    }
 }
 
 // For step Q, calls f(line, m): in columns through the lines first.
@@ -234,10 +253,10 @@ DEVICE void split(u64* to, const u64* from, const u64* __restrict__ tables, cons
     });
     if constexpr (PLACE == ROWS) {
         __syncthreads();
-        items(LINES * LENGTH, [&](u32 g) {
-            const Line line = find(geometry, g / LENGTH);
-            if (line.exists) to[line.to + g % LENGTH] = tile[slot_of_place(g / LENGTH, g % LENGTH)];
-        });
+        each_point(geometry, [&](const Line&, u32 p) { return tile[slot_of_place(p / LENGTH, p % LENGTH)]; },
+                   [&](const Line& line, u32 p, u64 v) {
+                       if (line.exists) to[line.to + p % LENGTH] = v;
+                   });
     }
 }
 
@@ -246,9 +265,8 @@ DEVICE void join_lines(u64* to, const u64* from, const u64* __restrict__ tables,
                        const Geometry& geometry, u64 scale) {
     const u32 log_inner = PLACE == COLUMNS ? geometry.log_inner : 0;
     if constexpr (PLACE == ROWS) {
-        items(LINES * LENGTH, [&](u32 g) {
-            tile[slot_of_place(g / LENGTH, g % LENGTH)] = from[find(geometry, g / LENGTH).from + g % LENGTH];
-        });
+        each_point(geometry, [&](const Line& line, u32 p) { return from[line.from + p % LENGTH]; },
+                   [&](const Line&, u32 p, u64 v) { tile[slot_of_place(p / LENGTH, p % LENGTH)] = v; });
         __syncthreads();
     }
     items(U * A, [&](u32 h) {

@@ -120,7 +120,11 @@ impl Pass {
         let tile = self.lines * line;
         let of_thread = if tile > 1 << 12 || widest > 16 { 32 } else { 16 };
         self.threads = tile.div_ceil(of_thread).next_multiple_of(32).clamp(32, 512) as u32;
-        let registers = if widest > 16 { 128 } else { 80 };
+        let registers = match self.place {
+            _ if widest > 16 => 128,
+            Place::Rows => 80,
+            Place::Columns | Place::Scatter => 96,
+        };
         let of_shared = (227 << 10) / (self.shared_bytes() + 1024);
         self.blocks = (65_536 / (registers * self.threads)).min(of_shared).clamp(1, 16);
         self
