@@ -15,3 +15,10 @@ pub(crate) fn each<T: Clone + Send>(n: usize, zero: T, f: &(dyn Fn(usize) -> T +
     each_part(&mut all, 1, &|i, one| one[0] = f(i));
     all
 }
+
+/// Calls `work` on a thread of rayon's current pool. Each loop of this module that is called from
+/// another thread hands its work over to the pool and waits, which takes some microseconds. Loops
+/// within `work` do not.
+pub(crate) fn in_pool<T: Send>(work: impl FnOnce() -> T + Send) -> T {
+    rayon::scope(|_| work())
+}

@@ -89,7 +89,8 @@ impl<F: Field> Transform<F> {
         self.check(a.len())
     }
 
-    fn multiply(&self, a: &mut [F::Element], b: &[F::Element]) {
+    /// Computes a_i ← a_i·b_i for all i. a and b have the same length.
+    pub(crate) fn multiply(&self, a: &mut [F::Element], b: &[F::Element]) {
         let run = least_run::<F>();
         each_part(a, run, &|i, a| {
             a.iter_mut().zip(&b[i * run..]).for_each(|(a, b)| *a = self.field.mul(a, b));

@@ -150,7 +150,7 @@ impl<F: Field> Transform<F> {
     /// The number of elements is not a multiple of N.
     pub fn forward(&self, x: &mut [F::Element]) -> Result<(), WrongArgument> {
         self.check(x.len())?;
-        each_part(x, self.len(), &|_, x| self.one_forward(x));
+        self.forward_each(x);
         Ok(())
     }
 
@@ -161,11 +161,21 @@ impl<F: Field> Transform<F> {
     /// The number of elements is not a multiple of N.
     pub fn inverse(&self, x: &mut [F::Element]) -> Result<(), WrongArgument> {
         self.check(x.len())?;
+        self.inverse_each(x);
+        Ok(())
+    }
+
+    /// Computes [`Transform::forward`] for a number of elements that is a multiple of N.
+    pub(crate) fn forward_each(&self, x: &mut [F::Element]) {
+        each_part(x, self.len(), &|_, x| self.one_forward(x));
+    }
+
+    /// Computes [`Transform::inverse`] for a number of elements that is a multiple of N.
+    pub(crate) fn inverse_each(&self, x: &mut [F::Element]) {
         each_part(x, self.len(), &|_, x| self.one_backward(x));
         each_part(x, least_run::<F>(), &|_, x| {
             x.iter_mut().for_each(|x| *x = self.field.mul(x, &self.scale));
         });
-        Ok(())
     }
 
     fn check(&self, len: usize) -> Result<(), WrongArgument> {
