@@ -4,6 +4,8 @@
 //! unity of order N that [`Field::root_of_unity`](warpint_arith::field::Field::root_of_unity)
 //! returns. Inputs and outputs are in natural order unless a plan states otherwise. [`Plan`] is the
 //! common interface of plans for such transforms.
+//!
+//! [`polynomial`] has products, quotients and values of polynomials over these fields.
 
 pub mod check;
 pub mod cpu;
@@ -12,5 +14,6 @@ pub mod f50;
 pub mod gpu;
 mod parallel;
 mod plan;
+pub mod polynomial;
 
 pub use plan::{Order, Plan};
