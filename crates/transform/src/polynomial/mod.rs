@@ -13,6 +13,8 @@
 //! |---|---|---|
 //! | [`product`](Polynomials::product), [`square`](Polynomials::square) | cyclic transforms; long factors are cut into pieces | M(n) |
 //! | [`middle_product`](Polynomials::middle_product) | a cyclic transform that lets unwanted coefficients wrap around | M of the longer factor |
+//! | [`series_inverse`](Polynomials::series_inverse) | Newton iteration | about 10/3·M(n) |
+//! | [`divide_with_remainder`](Polynomials::divide_with_remainder) | a series inverse and two products for each block of the quotient | about 19/3·M(n) for a quotient and a divisor of n coefficients |
 //!
 //! Short operands are processed by the slow and obvious methods of [`schoolbook`].
 //!
@@ -42,10 +44,12 @@
 //! Every operation returns [`PolynomialError::Transform`] if the memory for the tables of its
 //! transforms is not available. Other errors are stated for each operation.
 
+mod divide;
 mod error;
 mod middle;
 mod product;
 pub mod schoolbook;
+mod series;
 mod shape;
 #[cfg(test)]
 mod tests;
@@ -158,4 +162,9 @@ impl<F: Field + Clone + Send> Polynomials<F> {
             *a = self.field.sub(a, b);
         }
     }
+}
+
+/// Returns the coefficients of x in reverse order.
+fn reversed<T: Clone>(x: &[T]) -> Vec<T> {
+    x.iter().rev().cloned().collect()
 }

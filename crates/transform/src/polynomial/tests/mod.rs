@@ -2,6 +2,7 @@
 //! roots of unity.
 
 mod products;
+mod series;
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
