@@ -15,6 +15,8 @@
 //! | [`middle_product`](Polynomials::middle_product) | a cyclic transform that lets unwanted coefficients wrap around | M of the longer factor |
 //! | [`series_inverse`](Polynomials::series_inverse) | Newton iteration | about 10/3·M(n) |
 //! | [`divide_with_remainder`](Polynomials::divide_with_remainder) | a series inverse and two products for each block of the quotient | about 19/3·M(n) for a quotient and a divisor of n coefficients |
+//! | [`from_roots`](Polynomials::from_roots) | products in a tree | about M(n)·log2(n)/2 |
+//! | [`evaluate_many`](Polynomials::evaluate_many), [`interpolate`](Polynomials::interpolate) | subproduct tree, transposed product | about M(n)·log2(n), 3/2·M(n)·log2(n) |
 //!
 //! Short operands are processed by the slow and obvious methods of [`schoolbook`].
 //!
@@ -46,6 +48,7 @@
 
 mod divide;
 mod error;
+mod evaluate;
 mod middle;
 mod product;
 pub mod schoolbook;
@@ -53,6 +56,7 @@ mod series;
 mod shape;
 #[cfg(test)]
 mod tests;
+mod tree;
 
 use std::sync::OnceLock;
 

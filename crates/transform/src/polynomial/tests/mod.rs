@@ -1,6 +1,8 @@
 //! Compares operations on polynomials with their definitions, over fields with many and with few
 //! roots of unity.
 
+mod crossovers;
+mod points;
 mod products;
 mod series;
 
