@@ -5,7 +5,8 @@
 //! * [`batch`]: files of numbers, and batch jobs, which read operands from files and write results
 //!   to a file.
 //! * [`collatz`]: verification of the Collatz conjecture, delays and records.
-//! * [`transform`]: Fourier transforms over finite fields, among them big prime fields.
+//! * [`transform`]: Fourier transforms over finite fields, among them big prime fields, and
+//!   polynomials over these fields.
 //! * [`runner`]: tests with checkpoints, proofs and recorded results; workers that process lists of
 //!   assignments.
 //! * [`gimps`]: the file formats of GIMPS (the Great Internet Mersenne Prime Search) and its
@@ -22,7 +23,8 @@
 //!
 //! The programs in `examples/` demonstrate PRP tests with progress and checkpoints (`prp`), proofs
 //! (`proof`), batches on CPU and GPU (`batch`), verification of the Collatz conjecture (`collatz`),
-//! a convolution (`convolution`) and transforms over a user-defined field (`own_prime`).
+//! a convolution (`convolution`), a product of polynomials on a GPU (`gpu_product`) and transforms
+//! over a user-defined field (`own_prime`).
 //!
 //! Each error is one line that says what went wrong. Its [`ErrorKind`] distinguishes bad input from
 //! a full disk or a failing device.
@@ -218,6 +220,8 @@ mod pages {
     struct BigPrimes;
     #[doc = include_str!("../../../docs/guides/library.md")]
     struct Library;
+    #[doc = include_str!("../../../docs/guides/polynomials.md")]
+    struct Polynomials;
 }
 
 // Threads may share these types, as the book's chapter on the library says.
