@@ -219,6 +219,17 @@ impl BenchError {
     }
 }
 
+/// Separates a lack of device memory from other errors: returns the former as the inner result.
+pub(crate) fn if_it_fits<T>(
+    done: Result<T, BenchError>,
+) -> Result<Result<T, DeviceError>, BenchError> {
+    match done {
+        Ok(done) => Ok(Ok(done)),
+        Err(BenchError::Device(full @ DeviceError::OutOfMemory { .. })) => Ok(Err(full)),
+        Err(e) => Err(e),
+    }
+}
+
 impl BenchError {
     /// Wraps the error in a [`Self::Row`] that names the row in which it occurred.
     pub(crate) fn in_row(self, row: String) -> Self {
@@ -243,5 +254,21 @@ impl From<SmallPrimesError> for BenchError {
             }
             e => Self::SmallPrimes(e),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_lack_of_device_memory_is_taken_as_such() {
+        let full =
+            DeviceError::OutOfMemory { device: "sim".into(), requested: 2, free: 1, total: 1 };
+        let separated = if_it_fits::<()>(Err(full.clone().into())).unwrap();
+        assert_eq!(separated, Err(full));
+        assert_eq!(if_it_fits(Ok(7)).unwrap(), Ok(7));
+        let wrong = if_it_fits::<()>(Err(BenchError::Wrong("X".into()))).unwrap_err();
+        assert_eq!(wrong.kind(), ErrorKind::Finding);
     }
 }

@@ -28,7 +28,9 @@ pub mod error;
 pub mod library;
 pub mod mersenne;
 pub mod stress;
+mod timing;
 pub mod tune;
+mod vectors;
 
 use std::time::Duration;
 
@@ -59,6 +61,16 @@ fn is_simulator(device: &Device) -> bool {
 /// estimated time.
 fn chosen_by(choice: Choice) -> &'static str {
     if choice.measured { "measured" } else { "estimate" }
+}
+
+/// Returns the elements without repetitions, in the order of their first occurrences.
+fn once_each<T: PartialEq>(all: impl Iterator<Item = T>) -> Vec<T> {
+    all.fold(vec![], |mut kept, one| {
+        if !kept.contains(&one) {
+            kept.push(one);
+        }
+        kept
+    })
 }
 
 /// Converts a time to microseconds.

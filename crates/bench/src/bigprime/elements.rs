@@ -2,21 +2,12 @@
 //! so that vectors need not be stored for a comparison.
 
 use std::ops::Range;
-use std::time::{Duration, Instant};
 
 use rayon::prelude::*;
 use warpint_arith::field::Field;
 use warpint_arith::gfn::{Form, Gfn};
-use warpint_transform::definition;
 
-/// The time limit for computing outputs of a row by definition, on all cores. The outputs of the
-/// measured transform are compared with these outputs.
-const PATIENCE: Duration = Duration::from_secs(1);
-/// The time limit for computing a single output by definition, on all cores, if [`PATIENCE`] does
-/// not suffice for one output.
-const MOST_PATIENCE: Duration = Duration::from_secs(4);
-/// The largest number of outputs of a row that are computed by definition.
-const OUTPUTS: usize = 3;
+use crate::vectors::{self, mixed};
 
 /// A vector of elements of the field modulo r^k + 1, determined by a seed. An element has k digits
 /// in base r. Most elements have random digits. On average, of 64 elements one has all digits equal
@@ -68,16 +59,7 @@ impl Elements {
     /// Returns a range of words of the vector in the layout of devices, as for [`Self::words`].
     /// Returns `None` if memory is too short.
     pub(super) fn part(&self, words: Range<usize>) -> Option<Vec<u64>> {
-        const STRETCH: usize = 1 << 14;
-        let mut all = vec![];
-        all.try_reserve_exact(words.len()).ok()?;
-        all.resize(words.len(), 0);
-        all.par_chunks_mut(STRETCH).enumerate().for_each(|(i, stretch)| {
-            for (at, word) in stretch.iter_mut().enumerate() {
-                *word = self.word(words.start + i * STRETCH + at);
-            }
-        });
-        Some(all)
+        vectors::words(words, |at| self.word(at))
     }
 
     /// Returns the K digits of element j, lowest first.
@@ -89,19 +71,7 @@ impl Elements {
     /// x_j·ω^(i·j) over all j. ω is the value of `root_of_unity` of the field for the length of the
     /// vector.
     pub(super) fn output<const K: usize>(&self, field: &Gfn<K>, i: usize) -> [u64; K] {
-        let n = self.len();
-        let root = field.root_of_unity(self.log2).unwrap_or_else(|| field.one());
-        let point = field.pow(&root, &[i as u64]);
-        let run = n.div_ceil(4 * rayon::current_num_threads());
-        (0..n.div_ceil(run))
-            .into_par_iter()
-            .map(|part| {
-                let from = part * run;
-                let x: Vec<_> = (from..n.min(from + run)).map(|j| self.element(j)).collect();
-                let sum = definition::evaluate(field, &x, &point);
-                field.mul(&sum, &field.pow(&point, &[from as u64]))
-            })
-            .reduce(|| field.zero(), |a, b| field.add(&a, &b))
+        vectors::output(field, self.log2, |j| self.element(j), i)
     }
 
     /// Computes element l of the cyclic convolution of this vector x with another vector y by
@@ -120,28 +90,11 @@ impl Elements {
             .reduce(|| field.zero(), |a, b| field.add(&a, &b))
     }
 
-    /// Returns the indices of the outputs to compare with the definition, in ascending order. There
-    /// are at most [`OUTPUTS`], and no more than can be computed within [`PATIENCE`]. If a single
-    /// output takes longer than [`PATIENCE`], one index is returned, or none if the output takes
-    /// [`MOST_PATIENCE`] or more.
+    /// Returns the indices of the outputs to compare with the definition, as
+    /// [`vectors::looked_at`] chooses them.
     pub(super) fn looked_at<const K: usize>(&self, field: &Gfn<K>) -> Vec<usize> {
-        const TRIES: u32 = 64;
-        let begin = Instant::now();
-        let (mut x, y) = (self.element(2), self.element(3));
-        for _ in 0..TRIES {
-            x = field.mul(&std::hint::black_box(x), &y);
-        }
-        let products = self.len() as f64 / rayon::current_num_threads() as f64;
-        let each = begin.elapsed().as_secs_f64() / f64::from(TRIES) * products;
-        let count = match (PATIENCE.as_secs_f64() / each.max(1e-12)) as usize {
-            0 => usize::from(each < MOST_PATIENCE.as_secs_f64()),
-            count => count.min(OUTPUTS),
-        };
-        let mut all: Vec<usize> =
-            (0..count).map(|i| mixed(self.seed ^ !(i as u64)) as usize % self.len()).collect();
-        all.sort_unstable();
-        all.dedup();
-        all
+        let factors = [self.element(2), self.element(3)];
+        vectors::looked_at(field, factors, self.len(), self.len(), self.seed)
     }
 }
 
@@ -164,21 +117,12 @@ pub(super) fn integers(modulus: &[u64], count: usize) -> Option<Vec<u64>> {
     Some(all)
 }
 
-/// Returns a pseudorandom 64-bit number that depends on x. The function is a permutation of the
-/// 64-bit numbers (Steele, Lea and Flood 2014, *Fast splittable pseudorandom number generators*,
-/// figure 16).
-fn mixed(x: u64) -> u64 {
-    let x = x.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let x = (x ^ x >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let x = (x ^ x >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-    x ^ x >> 31
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use warpint_arith::gfn::PRIMES;
     use warpint_arith::with_field;
+    use warpint_transform::definition;
 
     fn check<const K: usize>(field: &Gfn<K>) {
         let [a, b] = [1, 2].map(|seed| Elements::new(field.form(), 4, seed));

@@ -25,10 +25,10 @@ use self::on_cpu::OnCpu;
 use self::on_device::OnDevice;
 use crate::chart::{Chart, Labels};
 use crate::columns::Machine;
-use crate::{BenchError, is_simulator};
+use crate::{BenchError, is_simulator, once_each};
 
 pub use self::crossover::{Crossover, Stretch};
-pub use self::row::{Big, Checked, Passes, Ring, Row, Small, Steps, Times};
+pub use self::row::{Big, Checked, Passes, Ring, Row, Small, Steps};
 
 /// The seeds of the two vectors of a row.
 const SEEDS: [u64; 2] = [1, 2];
@@ -202,16 +202,6 @@ impl Request {
             least => Ok((from..=least.map_or(to, |form| to.min(most(form)))).collect()),
         }
     }
-}
-
-/// Returns the elements without repetitions, in the order of their first occurrences.
-fn once_each<T: PartialEq>(all: impl Iterator<Item = T>) -> Vec<T> {
-    all.fold(vec![], |mut kept, one| {
-        if !kept.contains(&one) {
-            kept.push(one);
-        }
-        kept
-    })
 }
 
 /// The device or CPU that computes transforms.

@@ -1,15 +1,14 @@
 //! Measures transforms over big prime fields on the CPU, with all its threads.
 
-use std::time::{Duration, Instant};
-
 use warpint_arith::gfn::{Form, Gfn};
 use warpint_arith::with_field;
 use warpint_transform::cpu::Transform;
 
 use super::elements::Elements;
-use super::row::{Big, Checked, Row, Times};
+use super::row::{Big, Checked, Row};
 use super::{Place, SEEDS, Wanted};
-use crate::BenchError;
+use crate::vectors::right_on_cpu;
+use crate::{BenchError, timing};
 
 #[derive(Debug)]
 pub(super) struct OnCpu {
@@ -17,18 +16,6 @@ pub(super) struct OnCpu {
 }
 
 impl OnCpu {
-    fn times(&self, mut work: impl FnMut() -> Result<(), BenchError>) -> Result<Times, BenchError> {
-        const LONG: Duration = Duration::from_millis(100);
-        let mut time = || -> Result<Duration, BenchError> {
-            let begin = Instant::now();
-            work()?;
-            Ok(begin.elapsed())
-        };
-        let usual = if time()? >= LONG { 3 } else { 15 };
-        let times = (0..self.runs.unwrap_or(usual)).map(|_| time());
-        Ok(Times::new(times.collect::<Result<_, _>>()?))
-    }
-
     fn big<const K: usize>(
         &self,
         field: Gfn<K>,
@@ -51,19 +38,19 @@ impl OnCpu {
         let plan = Transform::new(field, log2)?;
         plan.forward(&mut x)?;
         for &i in &looked_at {
-            right(x[i] == a.output(plan.field(), i), || format!("output {i} is wrong"))?;
+            right_on_cpu(x[i] == a.output(plan.field(), i), || format!("output {i} is wrong"))?;
         }
         plan.inverse(&mut x)?;
-        right(x == first, || "the inverse transform is wrong".into())?;
-        let transform = self.times(|| Ok(plan.forward(&mut x)?))?;
-        let inverse = self.times(|| Ok(plan.inverse(&mut x)?))?;
+        right_on_cpu(x == first, || "the inverse transform is wrong".into())?;
+        let transform = timing::on_cpu(self.runs, || plan.forward(&mut x))?;
+        let inverse = timing::on_cpu(self.runs, || plan.inverse(&mut x))?;
         let (mut x, mut y) = (first, second);
         plan.cyclic(&mut x, &mut y)?;
         if let Some(&i) = looked_at.first() {
             let expected = a.convolved(&b, plan.field(), i);
-            right(x[i] == expected, || format!("of the convolution, element {i} is wrong"))?;
+            right_on_cpu(x[i] == expected, || format!("of the convolution, element {i} is wrong"))?;
         }
-        let convolution = self.times(|| Ok(plan.cyclic(&mut x, &mut y)?))?;
+        let convolution = timing::on_cpu(self.runs, || plan.cyclic(&mut x, &mut y))?;
         let checked = Checked { inverse: true, outputs: looked_at.len(), equal: false };
         Ok(Some((Big { transform, inverse, convolution, passes: None }, checked)))
     }
@@ -79,8 +66,4 @@ impl Place for OnCpu {
             }
         })
     }
-}
-
-fn right(is_right: bool, what: impl FnOnce() -> String) -> Result<(), BenchError> {
-    if is_right { Ok(()) } else { Err(BenchError::WrongOnCpu(what())) }
 }

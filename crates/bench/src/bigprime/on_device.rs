@@ -1,6 +1,5 @@
 //! Measures transforms over big prime fields on a device.
 
-use std::ops::Range;
 use std::time::Duration;
 
 use warpint_arith::gfn::{Form, Gfn};
@@ -11,12 +10,11 @@ use warpint_transform::gpu::gfn::GfnFft;
 use warpint_transform::gpu::small_primes::{RingTransform, SmallPrimes};
 
 use super::elements::{Elements, integers};
-use super::row::{Big, Passes, Ring, Row, Small, Steps, Times, Work};
+use super::row::{Big, Passes, Ring, Row, Small, Steps, Work};
 use super::{Place, SEEDS, Wanted};
-use crate::{BenchError, is_simulator};
-
-/// The number of words of a vector that are downloaded and compared at a time.
-const STRETCH: usize = 8 << 20;
+use crate::columns::Times;
+use crate::error::if_it_fits;
+use crate::{BenchError, is_simulator, timing, vectors};
 
 /// The outputs and the times of a transform and its inverse.
 struct Timed {
@@ -51,26 +49,12 @@ impl OnDevice {
         mut work: impl FnMut() -> Result<(), E>,
     ) -> Result<Times, BenchError> {
         const LONG: Duration = Duration::from_millis(20);
-        // Errors of the device are kept here.
-        let mut failed = None;
-        let mut submit = |_| {
-            work().map_err(|e| {
-                failed = Some(e.into());
-                DeviceError::Failed { what: "a transform".into(), message: String::new() }
-            })
-        };
-        let mut times = || -> Result<_, DeviceError> {
-            let [once] = self.device.times(1, &mut submit)?[..] else { return Ok(vec![]) };
-            let usual = if !self.is_real || once >= LONG { 3 } else { 15 };
-            // A run before the timed runs keeps the device busy while the host submits these.
-            submit(0)?;
-            self.device.times(self.runs.unwrap_or(usual), &mut submit)
-        };
-        let times = times();
-        match (times, failed) {
-            (_, Some(e)) => Err(e),
-            (times, None) => Ok(Times::new(times?)),
-        }
+        let once: Duration = timing::on_device(&self.device, 1, &mut work)?.into_iter().sum();
+        let usual = if self.is_real { timing::usual_runs(once, LONG) } else { 3 };
+        // A run before the timed runs keeps the device busy while the host submits these.
+        work().map_err(Into::into)?;
+        let times = timing::on_device(&self.device, self.runs.unwrap_or(usual), work)?;
+        Ok(Times::new(times))
     }
 
     fn upload(&self, elements: &Elements) -> Result<Buffer<u64>, BenchError> {
@@ -104,7 +88,7 @@ impl OnDevice {
         }
         let mut back = self.device.alloc(plan.size())?;
         plan.inverse_into(&out, &mut back)?;
-        compare_vectors(&back, "the inverse transform", |part| {
+        vectors::compare(&back, "the inverse transform", |part| {
             elements.part(part).ok_or(BenchError::NoMemory)
         })?;
         let transform = self.times(|| plan.forward_into(x, &mut out))?;
@@ -195,7 +179,7 @@ impl OnDevice {
         let (mut out, mut back) = (self.device.alloc(x.len())?, self.device.alloc(x.len())?);
         plan.transform(&x, &mut out)?;
         plan.inverse(&out, &mut back)?;
-        compare_vectors(&back, "the transform over the ring, inverted,", |part| {
+        vectors::compare(&back, "the transform over the ring, inverted,", |part| {
             Ok(start[part].to_vec())
         })?;
         let transform = self.times(|| plan.transform(&x, &mut out))?;
@@ -227,17 +211,8 @@ fn no_room<T>(
     way: &str,
     row: &mut Row,
 ) -> Result<Option<T>, BenchError> {
-    let e = match done {
-        Ok(done) => return Ok(Some(done)),
-        Err(e) => e,
-    };
-    match e {
-        BenchError::Device(full @ DeviceError::OutOfMemory { .. }) => {
-            row.missing.push(format!("{way} way: {full}"));
-            Ok(None)
-        }
-        e => Err(e),
-    }
+    let done = if_it_fits(done)?;
+    Ok(done.map_err(|full| row.missing.push(format!("{way} way: {full}"))).ok())
 }
 
 /// Compares element i of a vector with its expected digits.
@@ -249,31 +224,9 @@ fn compare_element(
 ) -> Result<(), BenchError> {
     let count = vector.len() / expected.len();
     for (d, expected) in expected.iter().enumerate() {
-        let at = d * count + i;
-        let found = vector.download_part(at..at + 1)?;
-        if found != [*expected] {
-            let line = format!("{what} {i} is wrong: digit {d} is {found:#x?}, not {expected:#x}");
-            return Err(BenchError::Wrong(line));
-        }
-    }
-    Ok(())
-}
-
-/// Compares the words of a vector with the expected words, range by range.
-fn compare_vectors(
-    found: &Buffer<u64>,
-    what: &str,
-    expected: impl Fn(Range<usize>) -> Result<Vec<u64>, BenchError>,
-) -> Result<(), BenchError> {
-    for from in (0..found.len()).step_by(STRETCH) {
-        let part = from..found.len().min(from + STRETCH);
-        let expected = expected(part.clone())?;
-        let found = found.download_part(part)?;
-        if let Some(at) =
-            found.iter().zip(&expected).position(|(found, expected)| found != expected)
-        {
-            let (at, found, expected) = (from + at, found[at], expected[at]);
-            let line = format!("{what} is wrong: word {at} is {found:#x}, not {expected:#x}");
+        let found = vectors::word(vector, d * count + i)?;
+        if found != *expected {
+            let line = format!("{what} {i} is wrong: digit {d} is {found:#x}, not {expected:#x}");
             return Err(BenchError::Wrong(line));
         }
     }
@@ -283,5 +236,5 @@ fn compare_vectors(
 /// Compares the outputs of the small-primes method with the outputs of the big-prime method.
 fn same(small: &Buffer<u64>, big: &Buffer<u64>, what: &str) -> Result<(), BenchError> {
     let what = format!("{what} by small primes, compared with the other,");
-    compare_vectors(small, &what, |part| Ok(big.download_part(part)?))
+    vectors::compare(small, &what, |part| Ok(big.download_part(part)?))
 }

@@ -1,43 +1,13 @@
 //! The measurements of transforms of one length over the field of one prime.
 
 use std::fmt;
-use std::time::Duration;
 
 use serde::Serialize;
 use warpint_arith::gfn::Form;
 use warpint_transform::gpu::small_primes::StepTimes;
 
+use crate::columns::Times;
 use crate::micros;
-
-/// The times of several runs, in µs.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub struct Times {
-    /// The median time, in µs. For an even number of runs, the median is the longer of the middle
-    /// two.
-    pub us: f64,
-    /// The time of the fastest run, in µs.
-    pub us_fastest_run: f64,
-    /// The time of the slowest run, in µs.
-    pub us_slowest_run: f64,
-    /// The number of timed runs.
-    pub runs: usize,
-}
-
-impl Times {
-    pub(super) fn new(mut times: Vec<Duration>) -> Self {
-        times.sort_unstable();
-        // A lower bound on times, in case of a coarse clock.
-        let at = |i: usize| micros(times.get(i).copied().unwrap_or_default()).max(0.001);
-        let runs = times.len();
-        Self {
-            us: at(runs / 2),
-            us_fastest_run: at(0),
-            us_slowest_run: at(runs.saturating_sub(1)),
-            runs,
-        }
-    }
-}
 
 /// The measurements of the big-prime method.
 #[derive(Debug, Clone, PartialEq, Serialize)]

@@ -4,11 +4,10 @@ use std::path::PathBuf;
 
 use clap::Args;
 use warpint::arith::gfn::{Form, PRIMES};
-use warpint::mersenne::DeviceChoice;
 use warpint_bench::bigprime::Way;
 
-use super::arithmetic::threads;
-use super::{at_least_one, named};
+use super::named;
+use super::transforms::{Lengths, MeasureArgs, lengths};
 
 pub(super) const EXAMPLES: &str = "\
 Examples:
@@ -36,19 +35,8 @@ pub(crate) struct BenchBigprimeArgs {
     #[arg(long, value_name = "WAY", value_parser = named(&Way::ALL, Way::name, Way::about), hide_possible_values = true)]
     pub(crate) way: Option<Way>,
 
-    /// Runs of which the median is taken, 1 to 1000 [default: 15, or 3 for transforms that take
-    /// long].
-    #[arg(long, value_name = "N", value_parser = runs)]
-    pub(crate) runs: Option<usize>,
-
-    /// Where to compute: auto (a GPU if there is one that works, otherwise the CPU), cpu, cuda or
-    /// cuda:N.
-    #[arg(long, value_name = "DEVICE", default_value_t)]
-    pub(crate) device: DeviceChoice,
-
-    /// Threads of the CPU [default: one for each logical CPU].
-    #[arg(long, value_name = "N", value_parser = threads)]
-    pub(crate) threads: Option<usize>,
+    #[command(flatten)]
+    pub(crate) measure: MeasureArgs,
 
     /// Draw into this SVG file the ratio of the times of both methods against the length, or the times of
     /// one method if only one runs. An existing file is replaced. A path that cannot be written is refused
@@ -65,34 +53,6 @@ pub(crate) struct BenchBigprimeArgs {
     pub(crate) json: bool,
 }
 
-/// A range of transform lengths, as exponents of two. It includes both ends.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Lengths {
-    pub(crate) from: u32,
-    pub(crate) to: u32,
-}
-
-/// log2 of the length of the longest transform that may be requested.
-const MOST: u32 = 30;
-
-fn lengths(text: &str) -> Result<Lengths, String> {
-    let one = |part: &str| {
-        let log2 = part.parse().ok().filter(|log2| (1..=MOST).contains(log2));
-        log2.ok_or_else(|| {
-            let what = if part == text { String::new() } else { format!(" in '{text}'") };
-            format!("'{part}'{what} is not an exponent of two from 1 to {MOST}")
-        })
-    };
-    let (from, to) = match text.split_once("..") {
-        Some((from, to)) => (one(from)?, one(to)?),
-        None => (one(text)?, one(text)?),
-    };
-    if from > to {
-        return Err(format!("'{text}' ends before it begins"));
-    }
-    Ok(Lengths { from, to })
-}
-
 fn prime(text: &str) -> Result<Form, String> {
     let known = |k: usize| PRIMES.into_iter().find(|form| form.digits() == k);
     match text.parse::<usize>() {
@@ -103,28 +63,9 @@ fn prime(text: &str) -> Result<Form, String> {
     }
 }
 
-fn runs(text: &str) -> Result<usize, String> {
-    const MOST: u64 = 1000;
-    let n = at_least_one(text)?;
-    if n > MOST {
-        Err(format!("{n} runs are too many: give at most {MOST}"))
-    } else {
-        Ok(n as usize)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn lengths_are_numbers_and_ranges() {
-        assert_eq!(lengths("10..22"), Ok(Lengths { from: 10, to: 22 }));
-        assert_eq!(lengths("7"), Ok(Lengths { from: 7, to: 7 }));
-        for wrong in ["0", "31", "5..4", "..", "x", "3..", "1..40", "-1", "1...3", ""] {
-            assert!(lengths(wrong).is_err(), "{wrong}");
-        }
-    }
 
     #[test]
     fn primes_are_known_ones_or_forms() {

@@ -12,6 +12,7 @@ mod collatz_runs;
 mod machine;
 mod proof;
 mod test;
+mod transforms;
 mod work;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
@@ -36,6 +37,7 @@ use proof::proof_power;
 pub(crate) use proof::{Proof, ProofVerifyArgs};
 use test::{LL_EXAMPLES, PRP_EXAMPLES};
 pub(crate) use test::{LlCheck, Start, TestArgs};
+pub(crate) use transforms::Lengths;
 pub(crate) use work::{StatusArgs, WorkArgs};
 
 /// Exact arithmetic on large integers, on GPUs and CPUs.

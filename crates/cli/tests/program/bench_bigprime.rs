@@ -2,22 +2,12 @@
 
 use std::fs;
 
-use crate::common::warpint;
+use crate::common::{check_times, warpint};
 use roxmltree::Document;
 use serde_json::Value;
 
 fn rows(json: &Value) -> &[Value] {
     json["rows"].as_array().unwrap()
-}
-
-/// Checks that `times` was measured in `runs` runs, and that its fastest, median and slowest times
-/// are above 0 and in ascending order. Returns the median in microseconds.
-fn check_times(times: &Value, runs: usize) -> f64 {
-    let us = |key: &str| times[key].as_f64().unwrap_or_else(|| panic!("{key} of {times}"));
-    assert!(us("us-fastest-run") <= us("us") && us("us") <= us("us-slowest-run"), "{times}");
-    assert!(us("us-fastest-run") > 0.0);
-    assert_eq!(times["runs"], runs);
-    us("us")
 }
 
 #[test]

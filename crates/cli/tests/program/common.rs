@@ -179,3 +179,14 @@ pub(crate) fn wait_for_work(child: &mut Child) {
         ticks().is_some_and(|ticks| ticks > 33)
     });
 }
+
+/// Checks that the times of a benchmark of transforms were measured in `runs` runs, and that the
+/// fastest, median and slowest times are above 0 and in ascending order. Returns the median in
+/// microseconds.
+pub(crate) fn check_times(times: &Value, runs: usize) -> f64 {
+    let us = |key: &str| times[key].as_f64().unwrap_or_else(|| panic!("{key} of {times}"));
+    assert!(us("us-fastest-run") <= us("us") && us("us") <= us("us-slowest-run"), "{times}");
+    assert!(us("us-fastest-run") > 0.0);
+    assert_eq!(times["runs"], runs);
+    us("us")
+}

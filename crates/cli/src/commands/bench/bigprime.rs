@@ -1,13 +1,11 @@
 //! The command `warpint bench bigprime`: times transforms over big prime fields.
 
-use warpint::device::device_on;
-use warpint::mersenne::DeviceChoice;
 use warpint_bench::BenchError;
-use warpint_bench::bigprime::{Bench, Case, Passes, Request, RequestError, Row, Times};
+use warpint_bench::bigprime::{Bench, Case, Passes, Request, RequestError, Row};
+use warpint_bench::columns::Times;
 
-use super::{optional, place_line, say, say_all};
-use crate::args::BenchBigprimeArgs;
-use crate::commands::batch::place::resolved;
+use super::{opened, optional, place_line, say, say_all};
+use crate::args::{BenchBigprimeArgs, Lengths};
 use crate::exit::{BadRequest, Exit};
 use crate::meter::Meter;
 use crate::signals::Signals;
@@ -16,16 +14,13 @@ use warpint_files::WholeFile;
 
 pub(super) fn run(args: &BenchBigprimeArgs) -> anyhow::Result<Exit> {
     let _signals = Signals::install()?;
-    threads::set(args.threads)?;
+    threads::set(args.measure.threads)?;
     // Checked first, so that no minutes are lost if the file cannot be written.
     let chart = args.plot.as_deref().map(WholeFile::new).transpose()?;
-    let lengths = args.lengths.iter().flat_map(|lengths| lengths.from..=lengths.to);
-    let request = Request::new(&args.primes, lengths, args.way, args.runs).map_err(by_option)?;
-    let device = match resolved(args.device)? {
-        DeviceChoice::On(id) => Some(device_on(id)?),
-        DeviceChoice::Auto | DeviceChoice::Cpu => None,
-    };
-    let mut bench = Bench::new(&request, device).map_err(|e| match e {
+    let lengths = Lengths::exponents(&args.lengths);
+    let request =
+        Request::new(&args.primes, lengths, args.way, args.measure.runs).map_err(by_option)?;
+    let mut bench = Bench::new(&request, opened(args.measure.device)?).map_err(|e| match e {
         BenchError::Bigprime(e) => by_option(e).into(),
         e => anyhow::Error::new(e),
     })?;

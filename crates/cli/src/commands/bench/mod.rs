@@ -9,10 +9,12 @@ mod mersenne;
 mod same_plan;
 
 use serde::Serialize;
+use warpint::device::{Device, device_on};
 use warpint::mersenne::{DeviceChoice, DeviceId, PlanRequest};
 use warpint_bench::columns::Machine;
 
 pub(super) use self::batch::figures;
+use super::batch::place::resolved;
 use crate::args::Bench;
 use crate::exit::Exit;
 use crate::report;
@@ -51,6 +53,15 @@ fn device_of(request: &PlanRequest) -> Option<DeviceId> {
     match request.device {
         DeviceChoice::On(id) => Some(id),
         DeviceChoice::Auto | DeviceChoice::Cpu => None,
+    }
+}
+
+/// Opens the device of a choice. Returns `None` if the choice is the CPU, or is `auto` and there is
+/// no device that works.
+fn opened(choice: DeviceChoice) -> anyhow::Result<Option<Device>> {
+    match resolved(choice)? {
+        DeviceChoice::On(id) => Ok(Some(device_on(id)?)),
+        DeviceChoice::Auto | DeviceChoice::Cpu => Ok(None),
     }
 }
 
