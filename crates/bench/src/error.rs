@@ -15,10 +15,11 @@ use warpint_mersenne::{EngineError, PlanError, TestError};
 use warpint_transform::cpu::{NoTransform, WrongArgument};
 use warpint_transform::gpu::f50::Ntt50Error;
 use warpint_transform::gpu::gfn::GfnFftError;
+use warpint_transform::gpu::goldilocks::Ntt64Error;
 use warpint_transform::gpu::small_primes::SmallPrimesError;
 
 use crate::mersenne::checks::SHORTEST;
-use crate::{batch, bigprime, collatz};
+use crate::{batch, bigprime, collatz, ntt};
 
 /// The reason why a measurement is impossible, or the error that a measurement found.
 #[derive(Debug, thiserror::Error)]
@@ -30,6 +31,9 @@ pub enum BenchError {
     /// The requested benchmark of transforms over big prime fields is impossible.
     #[error(transparent)]
     Bigprime(#[from] bigprime::RequestError),
+    /// The requested benchmark of transforms modulo 2^64 − 2^32 + 1 is impossible.
+    #[error(transparent)]
+    NttRequest(#[from] ntt::RequestError),
     /// The requested benchmark of Collatz verification is impossible.
     #[error(transparent)]
     CollatzRequest(#[from] collatz::RequestError),
@@ -64,6 +68,9 @@ pub enum BenchError {
     /// A transform modulo small primes failed on a device.
     #[error(transparent)]
     SmallPrimes(SmallPrimesError),
+    /// A transform modulo 2^64 − 2^32 + 1 failed on a device.
+    #[error(transparent)]
+    Ntt64(Ntt64Error),
     /// A row of a benchmark could not be measured.
     #[error("{row}")]
     Row {
@@ -188,6 +195,7 @@ impl BenchError {
             | Self::TooShort { .. }
             | Self::Batch(_)
             | Self::Bigprime(_)
+            | Self::NttRequest(_)
             | Self::CollatzRequest(_) => ErrorKind::BadInput,
             Self::Wrong(_) => ErrorKind::Finding,
             Self::WrongOnCpu(_) => ErrorKind::Unsound,
@@ -205,6 +213,7 @@ impl BenchError {
             Self::Row { source, .. } => source.kind(),
             Self::GfnFft(e) => e.kind(),
             Self::SmallPrimes(e) => e.kind(),
+            Self::Ntt64(e) => e.kind(),
             Self::Directory { source, .. } | Self::Folder { source, .. } => source.into(),
             Self::Checkpoint(e) => e.kind(),
             Self::Collatz(e) => e.kind(),
@@ -257,6 +266,15 @@ impl From<SmallPrimesError> for BenchError {
     }
 }
 
+impl From<Ntt64Error> for BenchError {
+    fn from(e: Ntt64Error) -> Self {
+        match e {
+            Ntt64Error::Device(e) => Self::Device(e),
+            e => Self::Ntt64(e),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -265,7 +283,7 @@ mod tests {
     fn only_a_lack_of_device_memory_is_taken_as_such() {
         let full =
             DeviceError::OutOfMemory { device: "sim".into(), requested: 2, free: 1, total: 1 };
-        let separated = if_it_fits::<()>(Err(full.clone().into())).unwrap();
+        let separated = if_it_fits::<()>(Err(Ntt64Error::Device(full.clone()).into())).unwrap();
         assert_eq!(separated, Err(full));
         assert_eq!(if_it_fits(Ok(7)).unwrap(), Ok(7));
         let wrong = if_it_fits::<()>(Err(BenchError::Wrong("X".into()))).unwrap_err();

@@ -3,7 +3,7 @@
 use warpint_arith::gfn::PRIMES;
 use warpint_bench::batch::{self, Methods, Operation};
 use warpint_bench::bigprime::{self, Way};
-use warpint_bench::{BenchError, collatz, mersenne};
+use warpint_bench::{BenchError, collatz, mersenne, ntt};
 use warpint_collatz::open::Places;
 use warpint_collatz::sieve::Step;
 use warpint_collatz::sizes::{Sizes, Tunable, TunedSizes};
@@ -65,6 +65,27 @@ fn big_primes_have_a_row_for_each_case() {
     let on_cpu = bigprime::Bench::new(&refused(&[4]).unwrap(), None).map(drop).unwrap_err();
     let expected = bigprime::RequestError::SmallOnCpu;
     assert!(matches!(on_cpu, BenchError::Bigprime(e) if e == expected), "{on_cpu}");
+}
+
+#[test]
+fn transforms_modulo_a_64_bit_prime_have_a_row_for_each_length() {
+    let request = ntt::Request::new([3, 7, 3].into_iter(), None, Some(5), Some(2)).unwrap();
+    let mut bench = ntt::Bench::new(&request, None).unwrap();
+    for case in bench.cases() {
+        let row = bench.measure(case).unwrap();
+        let measured = row.transforms.as_ref().unwrap();
+        assert!(measured.outputs_compared > 0 && measured.floors.is_none(), "{row:?}");
+        assert!(measured.gpoints_per_second > 0.0 && row.missing.is_none(), "{row:?}");
+        assert_eq!((measured.forward.runs, measured.inverse.runs), (2, 2));
+    }
+    let of = |row: &ntt::Row| (row.log2, row.order, row.batch);
+    let rows: Vec<_> = bench.measured().rows.iter().map(of).collect();
+    assert_eq!(rows, [(3, "natural", 4), (7, "natural", 1)]);
+
+    let request = ntt::Request::new([3].into_iter(), Some(ntt::Orders::Both), None, None);
+    let on_cpu = ntt::Bench::new(&request.unwrap(), None).map(drop).unwrap_err();
+    let expected = ntt::RequestError::ReversedOnCpu;
+    assert!(matches!(on_cpu, BenchError::NttRequest(e) if e == expected), "{on_cpu}");
 }
 
 fn interval() -> collatz::Request {

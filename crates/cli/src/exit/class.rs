@@ -28,6 +28,7 @@ use warpint::runner::stored::StoredError;
 use warpint::runner::work::StartFileError;
 use warpint::transform::gpu::f50::Ntt50Error;
 use warpint::transform::gpu::gfn::GfnFftError;
+use warpint::transform::gpu::goldilocks::Ntt64Error;
 use warpint::transform::gpu::prime::PrimeFftError;
 use warpint::transform::gpu::small_primes::SmallPrimesError;
 use warpint_bench::BenchError;
@@ -108,6 +109,7 @@ fn kind(cause: &(dyn Error + 'static)) -> Option<ErrorKind> {
         LockError,
         MakeError,
         Ntt50Error,
+        Ntt64Error,
         OpenError,
         PlanError,
         PlanRefusal,

@@ -20,6 +20,8 @@ mod bench;
 mod bench_batch;
 #[cfg(test)]
 mod bench_bigprime;
+#[cfg(test)]
+mod bench_ntt;
 #[cfg(unix)]
 #[cfg(test)]
 mod book;

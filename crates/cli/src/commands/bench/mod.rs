@@ -6,6 +6,7 @@ mod checks;
 mod device;
 mod jacobi;
 mod mersenne;
+mod ntt;
 mod same_plan;
 
 use serde::Serialize;
@@ -25,6 +26,7 @@ pub(super) fn run(what: &Bench) -> anyhow::Result<Exit> {
         Bench::Mersenne(args) => mersenne::run(args),
         Bench::Batch(args) => batch::run(args),
         Bench::Bigprime(args) => bigprime::run(args),
+        Bench::Ntt(args) => ntt::run(args),
         Bench::Checks(args) => checks::run(args),
         Bench::Device(args) => device::run(args),
         Bench::Jacobi(args) => jacobi::run(args),

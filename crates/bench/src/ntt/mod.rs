@@ -1,0 +1,293 @@
+//! Transforms modulo q = 2^64 − 2^32 + 1, of lengths that are powers of two.
+//!
+//! Before a transform is timed, some of its outputs are compared with outputs computed by
+//! definition, and the result of the inverse transform is compared with the input.
+
+mod elements;
+mod on_cpu;
+mod on_device;
+mod row;
+
+use std::fmt;
+
+use serde::Serialize;
+use warpint_device::Device;
+use warpint_transform::Order;
+
+use self::on_cpu::OnCpu;
+use self::on_device::OnDevice;
+use crate::chart::{Chart, Labels};
+use crate::columns::Machine;
+use crate::{BenchError, is_simulator, once_each};
+
+pub use self::row::{Floors, Row, Transforms};
+
+/// log2 of the largest number of points of a transform.
+const MOST: u32 = 30;
+/// log2 of the largest number of points of a batch.
+const MOST_OF_BATCH: u32 = 36;
+/// log2 of the largest number of vectors of a batch.
+const MOST_VECTORS: u32 = 28;
+
+const TIMES: Labels = Labels {
+    title: "Time of a transform modulo 2^64 − 2^32 + 1",
+    axes: ["points", "ns per point"],
+    marker: |name, n, ns| format!("{name}, 2^{:.0} points: {ns:.4} ns each", n.log2()),
+};
+
+/// The orders of the outputs of transforms to measure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Orders {
+    /// Natural order.
+    Natural,
+    /// Bit-reversed order.
+    BitReversed,
+    /// Both orders, one after the other.
+    Both,
+}
+
+impl Orders {
+    /// All choices of orders.
+    pub const ALL: [Self; 3] = [Self::Natural, Self::BitReversed, Self::Both];
+
+    /// Returns the name of the choice in options.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Natural => name(Order::Natural),
+            Self::BitReversed => name(Order::BitReversed),
+            Self::Both => "both",
+        }
+    }
+
+    /// Returns a short description of the choice.
+    #[must_use]
+    pub fn about(self) -> &'static str {
+        match self {
+            Self::Natural => "Output k is at place k",
+            Self::BitReversed => "Output k is at the place with the bits of k in reverse order",
+            Self::Both => "One after the other",
+        }
+    }
+
+    fn all(self) -> &'static [Order] {
+        match self {
+            Self::Natural => &[Order::Natural],
+            Self::BitReversed => &[Order::BitReversed],
+            Self::Both => &[Order::Natural, Order::BitReversed],
+        }
+    }
+}
+
+/// Returns the name of an order in options and in rows.
+fn name(order: Order) -> &'static str {
+    match order {
+        Order::Natural => "natural",
+        Order::BitReversed => "bit-reversed",
+    }
+}
+
+/// The reason why a requested benchmark is impossible.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum RequestError {
+    /// The requested length is too large.
+    #[error("no transform has 2^{log2} points: the longest has 2^{MOST}")]
+    TooLong {
+        /// log2 of the requested number of points.
+        log2: u32,
+    },
+    /// The requested batch is too large, or has too many vectors.
+    #[error(
+        "2^{batch} points in vectors of 2^{log2} points are too many: a batch has at most 2^{MOST_OF_BATCH} points and 2^{MOST_VECTORS} vectors"
+    )]
+    Batch {
+        /// log2 of the number of points of the batch.
+        batch: u32,
+        /// log2 of the number of points of a vector.
+        log2: u32,
+    },
+    /// Bit-reversed order was requested on the CPU, which does not support it.
+    #[error("transforms in bit-reversed order are only supported on devices")]
+    ReversedOnCpu,
+}
+
+/// The lengths, orders and batches to measure.
+#[derive(Debug, Clone)]
+pub struct Request {
+    /// log2 of each length; an empty list selects the default lengths.
+    lengths: Vec<u32>,
+    orders: Option<Orders>,
+    batch: Option<u32>,
+    runs: Option<usize>,
+}
+
+impl Request {
+    /// Creates a request for transforms of 2^l points for each l of `lengths`; an empty iterator
+    /// selects the default lengths of the device or the CPU. `orders` are the orders of the outputs;
+    /// `None` selects all orders that the device or the CPU supports. A batch has 2^`batch` points,
+    /// or one vector if a vector is longer; `None` selects one vector. A time is the median of
+    /// `runs` runs; `None` selects 15, or 3 for transforms that take long.
+    ///
+    /// # Errors
+    /// A length is larger than 2^30, or a batch would have more than 2^36 points or 2^28 vectors.
+    pub fn new(
+        lengths: impl Iterator<Item = u32>,
+        orders: Option<Orders>,
+        batch: Option<u32>,
+        runs: Option<usize>,
+    ) -> Result<Self, RequestError> {
+        let lengths = once_each(lengths);
+        if let Some(&log2) = lengths.iter().find(|&&log2| log2 > MOST) {
+            return Err(RequestError::TooLong { log2 });
+        }
+        Ok(Self { lengths, orders, batch, runs })
+    }
+
+    /// Returns the rows to measure on a device, or on the CPU.
+    fn cases(&self, device: Option<&Device>) -> Result<Vec<Case>, RequestError> {
+        let orders = match (self.orders, device) {
+            (None | Some(Orders::Natural), None) => Orders::Natural,
+            (Some(_), None) => return Err(RequestError::ReversedOnCpu),
+            (orders, Some(_)) => orders.unwrap_or(Orders::Both),
+        };
+        let lengths = match &self.lengths[..] {
+            [] => usual(device),
+            lengths => lengths.to_vec(),
+        };
+        let batch = self.batch.unwrap_or(0);
+        let too_large =
+            |log2: u32| batch > MOST_OF_BATCH || batch.saturating_sub(log2) > MOST_VECTORS;
+        if let Some(&log2) = lengths.iter().find(|&&log2| too_large(log2)) {
+            return Err(RequestError::Batch { batch, log2 });
+        }
+        let of = |log2: u32| {
+            let batch = 1 << batch.saturating_sub(log2);
+            orders.all().iter().map(move |&order| Case { log2, order, batch })
+        };
+        Ok(lengths.into_iter().flat_map(of).collect())
+    }
+}
+
+/// Returns log2 of the default lengths of a device or the CPU.
+fn usual(device: Option<&Device>) -> Vec<u32> {
+    let (from, to) = match device {
+        Some(device) if is_simulator(device) => (4, 6),
+        Some(_) => (12, 28),
+        None => (10, 20),
+    };
+    (from..=to).step_by(2).collect()
+}
+
+/// The device or CPU that computes transforms.
+trait Place: fmt::Debug {
+    /// Measures the transforms of a row, and checks their outputs.
+    fn row(&mut self, case: Case) -> Result<Row, BenchError>;
+}
+
+/// The transforms of a row to be measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Case {
+    /// log2 of the number of points of a vector.
+    pub log2: u32,
+    /// The order of the outputs.
+    pub order: Order,
+    /// The number of vectors.
+    pub batch: usize,
+}
+
+impl Case {
+    /// Returns the number of points of the batch.
+    fn points(&self) -> usize {
+        self.batch << self.log2
+    }
+}
+
+/// Formats a case as `2^12 points in natural order`.
+impl fmt::Display for Case {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "2^{} points in {} order", self.log2, name(self.order))
+    }
+}
+
+/// All measurements of a benchmark of transforms modulo 2^64 − 2^32 + 1.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct Measured {
+    /// The device or CPU on which the benchmark ran.
+    #[serde(flatten)]
+    pub machine: Machine,
+    /// The rows, length by length.
+    pub rows: Vec<Row>,
+}
+
+/// A benchmark in progress on a device or on the CPU.
+#[derive(Debug)]
+pub struct Bench {
+    cases: Vec<Case>,
+    place: Box<dyn Place>,
+    measured: Measured,
+}
+
+impl Bench {
+    /// Creates a benchmark on a device, whose rates are measured first. Without a device, all
+    /// threads of the CPU compute.
+    ///
+    /// # Errors
+    /// The request is impossible ([`RequestError`]), or the device failed or computed a wrong
+    /// result.
+    pub fn new(request: &Request, device: Option<Device>) -> Result<Self, BenchError> {
+        let cases = request.cases(device.as_ref())?;
+        let machine = Machine::of(device.as_ref().map(Device::info));
+        let place: Box<dyn Place> = match device {
+            Some(device) => Box::new(OnDevice::new(device, request.runs)?),
+            None => Box::new(OnCpu { runs: request.runs }),
+        };
+        Ok(Self { cases, place, measured: Measured { machine, rows: vec![] } })
+    }
+
+    /// Returns the rows to be measured, length by length.
+    #[must_use]
+    pub fn cases(&self) -> Vec<Case> {
+        self.cases.clone()
+    }
+
+    /// Measures a row, adds it to the measurements, and returns it.
+    ///
+    /// # Errors
+    /// An output is wrong, or the device or the memory failed.
+    pub fn measure(&mut self, case: Case) -> Result<&Row, BenchError> {
+        let row = self.place.row(case).map_err(|e| e.in_row(case.to_string()))?;
+        let rows = &mut self.measured.rows;
+        rows.push(row);
+        Ok(&rows[rows.len() - 1])
+    }
+
+    /// Returns the measurements so far.
+    #[must_use]
+    pub fn measured(&self) -> &Measured {
+        &self.measured
+    }
+}
+
+impl Measured {
+    /// Draws a chart of the time per point of the forward transforms, in ns, against the number of
+    /// points of a vector. On a device there is a dashed line for the larger floor.
+    #[must_use]
+    pub fn chart(&self) -> Chart {
+        let mut chart = Chart::new(&TIMES, &self.machine.name);
+        for row in &self.rows {
+            let Some(transforms) = &row.transforms else { continue };
+            let n = f64::from(row.log2).exp2();
+            let of_point = 1e3 / (n * row.batch as f64);
+            chart.mark(row.order, n, transforms.forward.us * of_point);
+            if let Some(floors) = &transforms.floors {
+                let name = format!("{}: floor", row.order);
+                chart.dash(row.order, &name, n, floors.largest_us() * of_point);
+            }
+        }
+        chart
+    }
+}
+
+#[cfg(test)]
+mod tests;

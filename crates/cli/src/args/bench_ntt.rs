@@ -1,0 +1,70 @@
+//! The arguments of `warpint bench ntt`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use warpint_bench::ntt::Orders;
+
+use super::named;
+use super::transforms::{Lengths, MeasureArgs, exponent, lengths};
+
+pub(super) const EXAMPLES: &str = "\
+Examples:
+  warpint bench ntt
+  warpint bench ntt --device cuda --plot ntt.svg
+  warpint bench ntt --device cuda --lengths 12..16 --batch 24 --order bit-reversed
+  warpint bench ntt --device cpu --lengths 16,20 --threads 1 --json";
+
+#[derive(Debug, Args)]
+pub(crate) struct BenchNttArgs {
+    /// Lengths of transforms, as exponents of two: 10..22, both ends included, or 12,16,20; from 1
+    /// to 30 [default: 12,14,16,18,20,22,24,26,28 on a GPU, 10,12,14,16,18,20 on the CPU].
+    #[arg(long, value_name = "LOG2", value_parser = lengths, value_delimiter = ',')]
+    pub(crate) lengths: Vec<Lengths>,
+
+    /// The order of the outputs: natural, bit-reversed (on devices only) or both [default: both on a
+    /// GPU, natural on the CPU].
+    #[arg(long, value_name = "ORDER", value_parser = named(&Orders::ALL, Orders::name, Orders::about), hide_possible_values = true)]
+    pub(crate) order: Option<Orders>,
+
+    /// Transform a batch of vectors with 2^LOG2 points in all, LOG2 from 1 to 36. A longer vector is
+    /// a batch of its own [default: one vector].
+    #[arg(long, value_name = "LOG2", value_parser = batch)]
+    pub(crate) batch: Option<u32>,
+
+    #[command(flatten)]
+    pub(crate) measure: MeasureArgs,
+
+    /// Draw into this SVG file the time per point of the forward transforms against the length, and the
+    /// floors. An existing file is replaced. A path that cannot be written is refused before anything is
+    /// measured.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) plot: Option<PathBuf>,
+
+    /// Print only the results, warnings and errors.
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+
+    /// Print one JSON object.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+fn batch(text: &str) -> Result<u32, String> {
+    const MOST: u32 = 36;
+    exponent(text, MOST)
+        .ok_or_else(|| format!("'{text}' is not an exponent of two from 1 to {MOST}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_batch_is_an_exponent() {
+        assert_eq!((batch("1"), batch("36")), (Ok(1), Ok(36)));
+        for wrong in ["0", "37", "-1", "2..3", "x", ""] {
+            assert!(batch(wrong).is_err(), "{wrong}");
+        }
+    }
+}
