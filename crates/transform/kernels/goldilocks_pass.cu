@@ -86,8 +86,8 @@ DEVICE Line find(const Geometry& g, u32 line) {
     // The division is slow, and often there is one vector.
     const u32 vector = g.all == g.of_vector ? 0 : l / g.of_vector, r = l - vector * g.of_vector;
     const u32 i = PLACE == COLUMNS ? r & ((1u << g.log_inner) - 1) : 0;
-    // For SCATTER, r = k1 + n1·k2 with n1 = 2^log_rows, or n1 = of_vector if there are two passes: the line
-    // is at k2 + (of_vector / n1)·k1.
+    // For SCATTER, r = k1 + n1·k2, where n1 is the length of the first pass and 2^log_rows = of_vector / n1
+    // that of the middle one, or 1: the line is at k2 + 2^log_rows·k1.
     u32 at = PLACE == COLUMNS ? r >> g.log_inner : r;
     if (PLACE == SCATTER) {
         const u32 middle = 1u << g.log_rows, n1 = g.of_vector >> g.log_rows, k2 = r / n1;

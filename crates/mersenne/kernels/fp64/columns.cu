@@ -289,7 +289,10 @@ spectrum_to_digits(Complex* data, i32* __restrict__ digits,
 #endif
     __syncthreads();
     const u64 ticket = *shared_ticket, launch = ticket / (TILES + 1);
-    if ((ticket & GIVEN_UP) != 0) return;
+    if ((ticket & GIVEN_UP) != 0) {
+        last_launch();
+        return;
+    }
     const u32 turn = (u32)(ticket % (TILES + 1)), tag = (u32)(launch % 4095) + 1;
     const u32 columns_ = turn == TILES ? 0 : turn;
     const u32 column = columns_ * WIDTH + threadIdx.x % WIDTH, m = threadIdx.x / WIDTH;

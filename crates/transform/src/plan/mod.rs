@@ -24,7 +24,8 @@ pub enum Order {
 /// | [`f50::Ntt50`](crate::gpu::f50::Ntt50) | many primes below 2^50 at once | as it is | after a copy |
 /// | [`small_primes::SmallPrimes`](crate::gpu::small_primes::SmallPrimes) | Z/(r^k + 1)Z | as it is | as it is |
 ///
-/// The last two columns state whether a transform in place, or into another batch, works directly
+/// In natural order and with more than one pass, `Ntt64` keeps memory for a batch after its first
+/// transform. The last two columns state whether a transform in place, or into another batch, works directly
 /// ("as it is") or needs a copy. On a device the copy takes memory for a batch during the
 /// operation. The CPU's convolutions of integers, [`cpu::f50`](crate::cpu::f50) and
 /// [`cpu::goldilocks`](crate::cpu::goldilocks), do not implement this trait: their inputs are

@@ -302,12 +302,19 @@ impl<A: Arithmetic> Products<A> {
     /// wrong: a ticket or a carry in memory was changed.
     pub(in crate::engine) fn sync(&mut self) -> Result<(), EngineError> {
         let measured = self.words.sync(&self.device);
-        if !matches!(measured, Err(EngineError::Device(_)))
-            && self.tickets.download()?.get(NEXT).is_none_or(|next| next & GIVEN_UP != 0)
-        {
+        if !matches!(measured, Err(EngineError::Device(_))) && !self.ticket_is_right()? {
             return Err(EngineError::WrongSquaring { length: self.passes.layout.len() });
         }
         measured
+    }
+
+    /// Returns whether no block has given up a wait, and each launch has taken a ticket for each of
+    /// its blocks. If a fault changes the next ticket by less than a launch, blocks compute columns
+    /// twice, and no wait is given up.
+    fn ticket_is_right(&self) -> Result<bool, DeviceError> {
+        let blocks = u64::from(self.passes.shape.tiles() + 1);
+        let is_right = |next: &u64| next & GIVEN_UP == 0 && next.is_multiple_of(blocks);
+        Ok(self.tickets.download()?.get(NEXT).is_some_and(is_right))
     }
 }
 
@@ -325,9 +332,13 @@ mod tests {
         let shape = A::Shape::best(layout.len(), device.info().shared_memory_per_block).unwrap();
         let mut products = Products::<A>::new(&device, layout, shape, false).unwrap();
         assert_eq!(products.sync(), Ok(()));
-        products.tickets.upload(&[0, 0, GIVEN_UP + 5]).unwrap();
-        let wrong = EngineError::WrongSquaring { length: layout.len() };
-        assert_eq!(products.sync(), Err(wrong));
+        let blocks = u64::from(shape.tiles() + 1);
+        for (next, is_right) in [(3 * blocks, true), (3 * blocks - 1, false), (GIVEN_UP + 5, false)]
+        {
+            products.tickets.upload(&[0, 0, next]).unwrap();
+            let wrong = EngineError::WrongSquaring { length: layout.len() };
+            assert_eq!(products.sync(), if is_right { Ok(()) } else { Err(wrong) });
+        }
     }
 
     #[test]

@@ -16,8 +16,8 @@
 //!
 //! A transform of up to 2^12 points is one pass over memory, one of up to about 2^22 points takes
 //! two passes, and a longer one three. A pass transforms lines of up to 2^12 points in shared memory
-//! by two or three steps of up to 16 points. Roots of unity whose order divides 192 are powers of
-//! two, so the products within a step are shifts. Between the steps, and between the passes, there
+//! by two or three steps of up to 32 points. Roots of unity whose order divides 192 are powers of
+//! two, so the products within a step are shifts, except those of a factor 5. Between the steps, and between the passes, there
 //! are products by general factors. The factors between passes are powers of ω; a thread computes
 //! them from two tables of about √N powers. A plan needs no other memory, except one batch for
 //! transforms in natural order of more than one pass.
