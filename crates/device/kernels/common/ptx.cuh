@@ -251,6 +251,15 @@ DEVICE void multiply_add_bytes(i32 (&sums)[4], const u32 (&a)[4], const u32 (&b)
 #endif
 }
 
+// Ends a run of instructions: ptxas hardly moves instructions across. In a long unrolled loop with several
+// sums, ptxas 13.0 otherwise makes one of them after all others, so that its operands take registers.
+// `nonzero` is never 0; if it were, the kernel would end with an error.
+DEVICE void end_run(u32 nonzero) {
+#ifndef WARPINT_SIM
+    asm volatile("{\n\t.reg .pred p;\n\tsetp.eq.u32 p, %0, 0;\n\t@p trap;\n\t}" ::"r"(nonzero));
+#endif
+}
+
 // Requests the line of global memory that holds an address to be loaded into the L2 cache.
 DEVICE void prefetch(const void* address) {
 #ifndef WARPINT_SIM

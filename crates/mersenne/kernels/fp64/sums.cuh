@@ -11,7 +11,7 @@
 // as a fraction of 2^b, so Σ d_w·A_w·s is a sum of these fractions times A_(w+1). The host divides the
 // sums by s and by a power of 2.
 #pragma once
-#include "simt.cuh"
+#include "ptx.cuh"
 
 constexpr u32 PRIME = 0x7fffffff;
 
@@ -47,13 +47,15 @@ DEVICE Element product(Element a, Element b) {
     return {reduced((u64)a.re * b.re + (u64)a.im * (2 * PRIME - b.im)), reduced((u64)a.re * b.im + (u64)a.im * b.re)};
 }
 
-// Adds a·b to a sum. The sums of a thread are made in the order of the program: a compiler that puts
-// off the multiplications needs registers for all factors.
+// Adds a·b to a sum, in one instruction (see `accumulate_product`). The compiler keeps the order of the
+// program.
 DEVICE void add_product(u64& sum, i32 a, i32 b) {
 #ifdef WARPINT_SIM
     sum += (u64)((i64)a * b);
 #else
-    asm volatile("mad.wide.s32 %0, %1, %2, %0;" : "+l"(sum) : "r"(a), "r"(b));
+    u32 lo = low(sum), hi = high(sum);
+    asm volatile("mad.lo.cc.s32 %0, %2, %3, %0;\n\tmadc.hi.s32 %1, %2, %3, %1;" : "+r"(lo), "+r"(hi) : "r"(a), "r"(b));
+    sum = join(lo, hi);
 #endif
 }
 
