@@ -251,8 +251,8 @@ DEVICE void multiply_add_bytes(i32 (&sums)[4], const u32 (&a)[4], const u32 (&b)
 #endif
 }
 
-// Ends a run of instructions: ptxas hardly moves instructions across. In a long unrolled loop with several
-// sums, ptxas 13.0 otherwise makes one of them after all others, so that its operands take registers.
+// Ends a run of instructions: ptxas hardly moves instructions across it. In a long unrolled loop with several
+// sums, ptxas 13.0 otherwise computes one of them last, and its operands occupy registers until then.
 // `nonzero` is never 0; if it were, the kernel would end with an error.
 DEVICE void end_run(u32 nonzero) {
 #ifndef WARPINT_SIM

@@ -9,6 +9,7 @@ constexpr u32 ROWS = Q * M;
 constexpr u32 TILES = COLUMNS / WIDTH;
 constexpr u32 U = WIDTH * Q;
 static_assert(THREADS == WIDTH * M && THREADS % 32 == 0, "a thread has one point of every q");
+static_assert(32 % WIDTH == 0, "a warp has whole rows");
 // The distance of points of the spectrum whose kb differ by 1, and of rows whose q differ by 1.
 constexpr u32 APART = Q * A * CHUNK;
 typedef Slots<U, A, B, WIDTH> Tile;

@@ -41,8 +41,8 @@
 // integer, and the largest carry, as the upper words of doubles. `sums` holds as many launches.
 constexpr u32 MEASURED = 16384;
 
-// The number of points after which a run of instructions ends in the loops over a thread's points. These
-// numbers were the fastest for 12 and 16 points on an H200.
+// The number of points after which a run of instructions ends in the loops over a thread's points. For 12
+// and 16 points, these numbers were among the fastest of those that were timed on an H200.
 constexpr u32 RUN = Q > 12 ? 8 : 4;
 
 // Properties of a thread's point j: whether its weights wrap around, and whether its words 2j and
@@ -314,7 +314,7 @@ spectrum_to_digits(Complex* data, i32* __restrict__ digits,
                                    tag, multiplier);
     };
 #if STEP == 1
-    // One warp of the launch has the word.
+    // One warp of a tile has the word. Two blocks have the first tile.
     constexpr u32 WARP_ROWS = 32 / WIDTH;
     if (addend[ADDEND_COLUMN] / WIDTH == columns_ && addend[ADDEND_ROW] % M / WARP_ROWS == threadIdx.x / 32) {
         out(Index<true>());

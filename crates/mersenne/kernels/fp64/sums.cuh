@@ -54,7 +54,8 @@ DEVICE void add_product(u64& sum, i32 a, i32 b) {
     sum += (u64)((i64)a * b);
 #else
     u32 lo = low(sum), hi = high(sum);
-    asm volatile("mad.lo.cc.s32 %0, %2, %3, %0;\n\tmadc.hi.s32 %1, %2, %3, %1;" : "+r"(lo), "+r"(hi) : "r"(a), "r"(b));
+    // The first instruction writes `lo` before the second reads the factors.
+    asm volatile("mad.lo.cc.s32 %0, %2, %3, %0;\n\tmadc.hi.s32 %1, %2, %3, %1;" : "+&r"(lo), "+r"(hi) : "r"(a), "r"(b));
     sum = join(lo, hi);
 #endif
 }

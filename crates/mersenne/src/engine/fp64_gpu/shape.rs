@@ -47,6 +47,7 @@ impl Shape {
     pub(in crate::engine) fn is_sound(&self) -> bool {
         let Self { column, row, width, chunk, pairs, .. } = *self;
         width <= chunk
+            && 32u32.is_multiple_of(width)
             && self.columns().is_multiple_of(chunk)
             && (row.a * row.b).is_multiple_of(chunk)
             && self.tiles() >= 2
