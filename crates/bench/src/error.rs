@@ -10,6 +10,7 @@ use warpint_collatz::CollatzError;
 use warpint_collatz::open::OpenError;
 use warpint_device::{DeviceError, ErrorKind, TuningError};
 use warpint_integer::IntegerError;
+use warpint_integer::huge::device::HugeError;
 use warpint_mersenne::checkpoint::CheckpointError;
 use warpint_mersenne::{EngineError, PlanError, TestError};
 use warpint_transform::cpu::{NoTransform, WrongArgument};
@@ -19,7 +20,7 @@ use warpint_transform::gpu::goldilocks::Ntt64Error;
 use warpint_transform::gpu::small_primes::SmallPrimesError;
 
 use crate::mersenne::checks::SHORTEST;
-use crate::{batch, bigprime, collatz, ntt};
+use crate::{batch, bigprime, collatz, ntt, product};
 
 /// The reason why a measurement is impossible, or the error that a measurement found.
 #[derive(Debug, thiserror::Error)]
@@ -34,6 +35,9 @@ pub enum BenchError {
     /// The requested benchmark of transforms modulo 2^64 − 2^32 + 1 is impossible.
     #[error(transparent)]
     NttRequest(#[from] ntt::RequestError),
+    /// The requested benchmark of products is impossible.
+    #[error(transparent)]
+    ProductRequest(#[from] product::RequestError),
     /// The requested benchmark of Collatz verification is impossible.
     #[error(transparent)]
     CollatzRequest(#[from] collatz::RequestError),
@@ -71,6 +75,9 @@ pub enum BenchError {
     /// A transform modulo 2^64 − 2^32 + 1 failed on a device.
     #[error(transparent)]
     Ntt64(Ntt64Error),
+    /// A product of long numbers failed on a device.
+    #[error(transparent)]
+    Huge(HugeError),
     /// A row of a benchmark could not be measured.
     #[error("{row}")]
     Row {
@@ -196,6 +203,7 @@ impl BenchError {
             | Self::Batch(_)
             | Self::Bigprime(_)
             | Self::NttRequest(_)
+            | Self::ProductRequest(_)
             | Self::CollatzRequest(_) => ErrorKind::BadInput,
             Self::Wrong(_) => ErrorKind::Finding,
             Self::WrongOnCpu(_) => ErrorKind::Unsound,
@@ -214,6 +222,7 @@ impl BenchError {
             Self::GfnFft(e) => e.kind(),
             Self::SmallPrimes(e) => e.kind(),
             Self::Ntt64(e) => e.kind(),
+            Self::Huge(e) => e.kind(),
             Self::Directory { source, .. } | Self::Folder { source, .. } => source.into(),
             Self::Checkpoint(e) => e.kind(),
             Self::Collatz(e) => e.kind(),
@@ -262,6 +271,17 @@ impl From<SmallPrimesError> for BenchError {
                 Self::Device(e)
             }
             e => Self::SmallPrimes(e),
+        }
+    }
+}
+
+impl From<HugeError> for BenchError {
+    fn from(e: HugeError) -> Self {
+        match e {
+            HugeError::Device(e) => Self::Device(e),
+            HugeError::Transform(e) => e.into(),
+            HugeError::Wrong { .. } => Self::Wrong(e.to_string()),
+            e => Self::Huge(e),
         }
     }
 }

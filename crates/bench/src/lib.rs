@@ -5,6 +5,7 @@
 //! * [`batch`]: operations on batches of integers;
 //! * [`bigprime`]: transforms over big prime fields;
 //! * [`ntt`]: transforms modulo 2^64 − 2^32 + 1;
+//! * [`product`]: products of two long numbers;
 //! * [`collatz`]: the rate of Collatz verification;
 //! * [`device`]: the rates that a device reaches for products, memory and kernels;
 //! * [`tune`]: the search for the fastest plan, method or table size; the result is stored for
@@ -29,6 +30,7 @@ pub mod error;
 pub mod library;
 pub mod mersenne;
 pub mod ntt;
+pub mod product;
 pub mod stress;
 mod timing;
 pub mod tune;

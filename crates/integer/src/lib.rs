@@ -17,6 +17,7 @@ mod error;
 mod executor;
 mod flags;
 pub mod gpu;
+pub mod huge;
 mod operation;
 mod storage;
 mod text;

@@ -13,6 +13,7 @@
 //! * [`collatz`]: the methods of the Collatz conjecture on devices;
 //! * [`faults`]: deliberate faults, as they occur on unreliable machines;
 //! * [`fields`]: the field arithmetic of the kernels, one function at a time;
+//! * [`huge`]: products of long numbers on devices;
 //! * [`transforms`]: transforms over fields and rings, on the CPU and on devices;
 //! * [`sample`]: exponents, residues and shifts for tests, drawn from a seed;
 //! * [`vectors`]: the known answers of `tests/vectors`.
@@ -22,6 +23,7 @@ pub mod collatz;
 mod engines;
 pub mod faults;
 pub mod fields;
+pub mod huge;
 mod running;
 pub mod sample;
 mod suites;
@@ -30,7 +32,8 @@ pub mod vectors;
 
 pub use engines::{agreement, cases, interim, oracle, sequence, stress, twin};
 pub use suites::{
-    DeviceSizes, run_batches, run_device, run_kernels, run_transforms, run_transforms_on_cpu,
+    DeviceSizes, run_batches, run_device, run_huge, run_kernels, run_transforms,
+    run_transforms_on_cpu,
 };
 
 use std::thread;

@@ -6,7 +6,7 @@ use warpint_integer::gpu::Gpu;
 
 use crate::batches::{self, elementwise};
 use crate::running::{Case, Running};
-use crate::{CaseReport, Depth, SEED, Summary, collatz, fields, transforms};
+use crate::{CaseReport, Depth, SEED, Summary, collatz, fields, huge, transforms};
 
 /// For each suite, the sizes of its cases on a device.
 #[derive(Debug, Clone)]
@@ -47,9 +47,9 @@ impl DeviceSizes {
 }
 
 /// Runs the cases of all suites on a device, except the suite of engines: kernels, batches, Collatz
-/// methods and transforms. The reports of the Collatz methods have names such as
-/// `collatz@cuda:0::trees`. The other reports are named as in [`run_kernels`], [`run_batches`] and
-/// [`run_transforms`].
+/// methods, transforms and products of long numbers. The reports of the Collatz methods have names such as
+/// `collatz@cuda:0::trees`. The other reports are named as in [`run_kernels`], [`run_batches`],
+/// [`run_transforms`] and [`run_huge`].
 pub fn run_device(
     gpu: &Gpu,
     depth: Depth,
@@ -62,6 +62,7 @@ pub fn run_device(
     cases.extend(of_batches(&executor, &sizes.batches));
     cases.extend(of_collatz(device, &sizes.collatz));
     cases.extend(of_transforms(device, depth, (&sizes.big, &sizes.small)));
+    cases.extend(of_huge(device));
     let mut run = Running { filter, report, summary: Summary::default() };
     run.all(cases, depth.cases_at_once());
     run.summary
@@ -175,6 +176,24 @@ fn of_transforms<'a>(
         Case::new(format!("transform-goldilocks@{place}"), case, work)
     });
     of_big.chain(of_small).chain(of_prime).chain(of_goldilocks).collect()
+}
+
+fn of_huge(device: &Device) -> Vec<Case<'_>> {
+    let family = format!("huge@{}", device.info().id);
+    let of = |&(case, of_huge): &(&'static str, huge::Run)| {
+        Case::new(family.clone(), case, move || of_huge(device, SEED))
+    };
+    huge::CASES.iter().map(of).collect()
+}
+
+/// Runs the cases of [`huge`] on a device: `huge@cuda:0::products` and so on. `filter` and `report`
+/// are those of [`run`](crate::run).
+pub fn run_huge(
+    device: &Device,
+    filter: Option<&str>,
+    report: &mut dyn FnMut(&CaseReport),
+) -> Summary {
+    one_by_one(of_huge(device), filter, report)
 }
 
 /// Runs the cases of [`transforms::cpu`]: `transform::outputs` and so on. `filter` and `report` are

@@ -6,7 +6,7 @@ use clap::{Args, Subcommand};
 use warpint::mersenne::{DeviceId, Exponent};
 
 use super::arithmetic::{ArithmeticArgs, threads};
-use super::{BenchBatchArgs, BenchBigprimeArgs, BenchNttArgs, gpu};
+use super::{BenchBatchArgs, BenchBigprimeArgs, BenchNttArgs, BenchProductArgs, gpu};
 use crate::units;
 
 pub(super) const EXAMPLES: &str = "\
@@ -89,6 +89,15 @@ pub(crate) enum Bench {
     /// are in natural order.
     #[command(after_help = super::bench_ntt::EXAMPLES)]
     Ntt(BenchNttArgs),
+    /// Time products and squares of two numbers of 2^k bits each.
+    ///
+    /// Each product is verified modulo 2^61 − 1. On a GPU the numbers are in its memory, and the
+    /// times, by the GPU's clock, include the residues for the verification. A third time, by the
+    /// host's clock, is that of a product of numbers in host memory, with all copies. Each time is the
+    /// median of some runs, after a first run. A row that needs more memory than the GPU has says so.
+    /// On the CPU all threads compute.
+    #[command(after_help = super::bench_product::EXAMPLES)]
+    Product(BenchProductArgs),
     /// Measure what checks and checkpoints cost a PRP test.
     ///
     /// Compares the time of the squarings of a PRP test, with and without checkpoints, with that of

@@ -6,6 +6,7 @@ mod bench;
 mod bench_batch;
 mod bench_bigprime;
 mod bench_ntt;
+mod bench_product;
 mod collatz;
 mod collatz_bench;
 mod collatz_delays;
@@ -28,6 +29,7 @@ pub(crate) use bench::{Bench, BenchArgs, BenchChecksArgs, BenchDeviceArgs, Bench
 pub(crate) use bench_batch::BenchBatchArgs;
 pub(crate) use bench_bigprime::BenchBigprimeArgs;
 pub(crate) use bench_ntt::BenchNttArgs;
+pub(crate) use bench_product::BenchProductArgs;
 pub(crate) use collatz::Collatz;
 pub(crate) use collatz_bench::CollatzBenchArgs;
 pub(crate) use collatz_delays::{DelayArgs, PathArgs};

@@ -42,10 +42,15 @@ impl Lengths {
 const MOST: u32 = 30;
 
 pub(super) fn lengths(text: &str) -> Result<Lengths, String> {
+    lengths_to(MOST, text)
+}
+
+/// Parses a range of exponents of two from 1 to `most`.
+pub(super) fn lengths_to(most: u32, text: &str) -> Result<Lengths, String> {
     let one = |part: &str| {
-        exponent(part, MOST).ok_or_else(|| {
+        exponent(part, most).ok_or_else(|| {
             let what = if part == text { String::new() } else { format!(" in '{text}'") };
-            format!("'{part}'{what} is not an exponent of two from 1 to {MOST}")
+            format!("'{part}'{what} is not an exponent of two from 1 to {most}")
         })
     };
     let (from, to) = match text.split_once("..") {

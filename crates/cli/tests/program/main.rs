@@ -22,6 +22,7 @@ mod bench_batch;
 mod bench_bigprime;
 #[cfg(test)]
 mod bench_ntt;
+mod bench_product;
 #[cfg(unix)]
 #[cfg(test)]
 mod book;

@@ -9,7 +9,8 @@ use warpint_selftest::batches::{self, Sizes, elementwise};
 use warpint_selftest::fields::{f50, goldilocks, m31};
 use warpint_selftest::transforms::{big, cpu, prime, small};
 use warpint_selftest::{
-    CaseReport, Depth, Summary, run_batches, run_kernels, run_transforms, run_transforms_on_cpu,
+    CaseReport, Depth, Summary, huge, run_batches, run_huge, run_kernels, run_transforms,
+    run_transforms_on_cpu,
 };
 
 /// Runs the cases whose names contain `filter`, on each simulator. Asserts that `cases` cases run
@@ -112,6 +113,16 @@ fn transforms_over_big_prime_fields_are_those_of_the_cpu() {
 #[test]
 fn transforms_over_prime_fields_are_those_of_the_cpu() {
     transforms_pass("transform-prime@", prime::CASES.len());
+}
+
+#[test]
+fn products_of_long_numbers_are_those_of_the_cpu() {
+    let (device, mut failures) = (Device::shuffled_simulator().unwrap(), vec![]);
+    let summary = run_huge(&device, None, &mut |CaseReport { case, result, .. }| {
+        failures.extend(result.as_ref().err().map(|why| format!("{case}: {why}")));
+    });
+    assert_eq!(failures, Vec::<String>::new());
+    assert_eq!(summary, Summary { passed: huge::CASES.len(), failed: 0 });
 }
 
 #[test]

@@ -7,6 +7,7 @@ mod device;
 mod jacobi;
 mod mersenne;
 mod ntt;
+mod product;
 mod same_plan;
 
 use serde::Serialize;
@@ -27,6 +28,7 @@ pub(super) fn run(what: &Bench) -> anyhow::Result<Exit> {
         Bench::Batch(args) => batch::run(args),
         Bench::Bigprime(args) => bigprime::run(args),
         Bench::Ntt(args) => ntt::run(args),
+        Bench::Product(args) => product::run(args),
         Bench::Checks(args) => checks::run(args),
         Bench::Device(args) => device::run(args),
         Bench::Jacobi(args) => jacobi::run(args),

@@ -272,6 +272,35 @@ impl Ntt64 {
         self.twist(a, true)
     }
 
+    /// Replaces each vector of a by its cyclic convolution with itself: a_l ← Σ_(i + j ≡ l mod N)
+    /// a_i·a_j.
+    ///
+    /// Cost: two transforms, and one pass of products.
+    ///
+    /// # Errors
+    /// As for [`Plan::forward`].
+    pub fn square(&self, a: &mut Buffer<u64>) -> Result<(), Ntt64Error> {
+        fits(a, self.size())?;
+        let order = Order::BitReversed;
+        let a = a.cells(..);
+        self.transform(a.view(), a, order, false)?;
+        self.multiply(a, a.view())?;
+        self.transform(a.view(), a, order, true)
+    }
+
+    /// Computes a ← a·b, point by point. Both may be the same memory.
+    fn multiply(&self, a: Cells<'_, u64>, b: View<'_, u64>) -> Result<(), DeviceError> {
+        let args = [
+            a.into(),
+            b.into(),
+            Arg::U64(self.request.length as u64),
+            Arg::U64(self.request.stride as u64),
+            Arg::U32(self.request.batch as u32),
+        ];
+        // SAFETY: both have the words of a batch.
+        unsafe { self.multiply.launch(self.of_points(), &args) }
+    }
+
     /// Multiplies x_j by ψ^j, or by ψ^(−j), where ψ is the root of unity of order 2N.
     fn twist(&self, x: &mut Buffer<u64>, back: bool) -> Result<(), Ntt64Error> {
         let length = self.request.length;
@@ -444,15 +473,7 @@ impl Plan for Ntt64 {
         let (a, b) = (a.cells(..), b.cells(..));
         self.transform(a.view(), a, order, false)?;
         self.transform(b.view(), b, order, false)?;
-        let args = [
-            a.into(),
-            b.view().into(),
-            Arg::U64(self.request.length as u64),
-            Arg::U64(self.request.stride as u64),
-            Arg::U32(self.request.batch as u32),
-        ];
-        // SAFETY: both have the words of a batch.
-        unsafe { self.multiply.launch(self.of_points(), &args)? };
+        self.multiply(a, b.view())?;
         self.transform(a.view(), a, order, true)
     }
 

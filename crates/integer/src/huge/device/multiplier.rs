@@ -1,0 +1,148 @@
+//! Products of numbers in host memory, computed on a device.
+
+use std::fmt;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use warpint_device::Device;
+use warpint_natural::limbs::{add_assign, trimmed};
+use warpint_natural::product::{Multiplier, TransformMultiplier};
+
+use super::{DeviceProducts, HugeError, residue};
+
+/// The least number of limbs of the shorter factor of a product that the device computes. Shorter
+/// ones are computed on the CPU: copies to and from the device take longer than they do.
+const SHORTER_FROM: usize = 1 << 13;
+
+/// Multiplies numbers in host memory on a device. Short products are computed on the CPU. A product
+/// that is too long for one transform or for the device's memory is computed in pieces.
+///
+/// The host verifies each product of the device modulo 2^61 − 1, by residues of the factors and of the
+/// product in its own memory, so copies are verified too. If one is wrong, or if the device fails,
+/// the product is computed on the CPU, and so are all later ones. So results are always right; only
+/// [`Self::failure`] tells of it.
+pub struct DeviceMultiplier {
+    products: Mutex<DeviceProducts>,
+    cpu: TransformMultiplier,
+    /// The largest number of bytes of the device's memory that a product may use.
+    memory: u64,
+    shorter_from: usize,
+    failure: Mutex<Option<HugeError>>,
+}
+
+impl DeviceMultiplier {
+    /// Creates a multiplier for a device, which computes short products on `threads` threads of the
+    /// CPU. It uses at most nine tenths of the device's memory that is free now.
+    ///
+    /// # Errors
+    /// The device cannot compile the kernels, or fails.
+    pub fn new(device: &Device, threads: usize) -> Result<Self, HugeError> {
+        let (free, _) = device.memory()?;
+        Self::with_memory(device, threads, free / 10 * 9)
+    }
+
+    /// Creates a multiplier that uses at most `memory` bytes of the device's memory.
+    ///
+    /// # Errors
+    /// As for [`Self::new`].
+    pub fn with_memory(device: &Device, threads: usize, memory: u64) -> Result<Self, HugeError> {
+        Ok(Self {
+            products: Mutex::new(DeviceProducts::new(device)?),
+            cpu: TransformMultiplier::new(threads),
+            memory,
+            shorter_from: SHORTER_FROM,
+            failure: Mutex::new(None),
+        })
+    }
+
+    /// Creates a multiplier whose device computes all products of factors of `shorter_from` limbs
+    /// or more.
+    #[cfg(test)]
+    pub(super) fn for_tests(device: &Device, memory: u64, shorter_from: usize) -> Self {
+        Self { shorter_from, ..Self::with_memory(device, 1, memory).unwrap() }
+    }
+
+    /// Returns why the device computes no products any more; `None` if it does. The caller tells the
+    /// user.
+    #[must_use]
+    pub fn failure(&self) -> Option<String> {
+        lock(&self.failure).as_ref().map(ToString::to_string)
+    }
+
+    /// Returns whether a product fits the limit of memory and one transform.
+    fn fits(&self, a: usize, b: usize) -> bool {
+        let bytes = |working: u64| working + 16 * (a + b) as u64;
+        DeviceProducts::working_bytes(a, b).map(bytes).is_some_and(|bytes| bytes <= self.memory)
+    }
+
+    /// Computes a·b, where neither is shorter than `shorter_from`, in pieces if it does not fit.
+    fn in_pieces(&self, a: &[u64], b: &[u64]) -> Result<Vec<u64>, HugeError> {
+        if self.fits(a.len(), b.len()) {
+            return self.on_device(a, b);
+        }
+        let (longer, shorter) = if a.len() >= b.len() { (a, b) } else { (b, a) };
+        if longer.len() < 2 * self.shorter_from {
+            return Err(HugeError::TooLong { a: a.len(), b: b.len() });
+        }
+        let (low, high) = longer.split_at(longer.len() / 2);
+        let mut product = self.in_pieces(low, shorter)?;
+        product.resize(a.len() + b.len(), 0);
+        add_assign(&mut product[low.len()..], &self.in_pieces(high, shorter)?);
+        Ok(product)
+    }
+
+    fn on_device(&self, a: &[u64], b: &[u64]) -> Result<Vec<u64>, HugeError> {
+        let mut products = lock(&self.products);
+        let device = products.device().clone();
+        let there = device.upload(a)?;
+        let mut out = device.alloc(a.len() + b.len())?;
+        let is_square = std::ptr::eq(a, b);
+        if is_square {
+            products.square(out.cells(..), there.view(..))?;
+        } else {
+            let other = device.upload(b)?;
+            products.mul(out.cells(..), there.view(..), other.view(..))?;
+        }
+        products.forget();
+        let of_a = residue::of(a);
+        let of_b = if is_square { of_a } else { residue::of(b) };
+        let product = out.download()?;
+        if residue::of(&product) == residue::product(of_a, of_b) {
+            Ok(product)
+        } else {
+            Err(HugeError::Wrong { a: a.len(), b: b.len() })
+        }
+    }
+}
+
+impl Multiplier for DeviceMultiplier {
+    fn mul(&self, a: &[u64], b: &[u64]) -> Vec<u64> {
+        let (first, second) = (trimmed(a), trimmed(b));
+        let is_short = first.len().min(second.len()) < self.shorter_from;
+        if is_short || lock(&self.failure).is_some() {
+            return self.cpu.mul(a, b);
+        }
+        match self.in_pieces(first, second) {
+            Ok(mut product) => {
+                product.resize(a.len() + b.len(), 0);
+                product
+            }
+            Err(e) => {
+                *lock(&self.failure) = Some(e);
+                self.cpu.mul(a, b)
+            }
+        }
+    }
+}
+
+impl fmt::Debug for DeviceMultiplier {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("DeviceMultiplier")
+            .field("products", &self.products)
+            .field("memory", &self.memory)
+            .finish_non_exhaustive()
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
