@@ -29,7 +29,8 @@ pub(crate) fn parse_words(text: &str) -> Result<usize, String> {
 
 /// Parses an amount of memory in bytes, such as `500M`, `4G` or `1T`: binary multiples of a byte.
 pub(crate) fn parse_memory(text: &str) -> Result<u64, String> {
-    let bad = || format!("'{text}' is not an amount of memory: give bytes, or a number like 500M or 4G");
+    let bad =
+        || format!("'{text}' is not an amount of memory: give bytes, or a number like 500M or 4G");
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let shift = match text.get(digits.len()..) {
         Some("") => 0,

@@ -40,11 +40,7 @@ pub struct Unfinished {
 impl Unfinished {
     /// Creates the temporary file for the final name `name`. Creates the directory if it is
     /// missing. `access` is [`Access::New`] or [`Access::NewPrivate`].
-    pub(crate) fn begin(
-        folder: &Folder,
-        name: &OsStr,
-        access: Access,
-    ) -> Result<Self, FileError> {
+    pub(crate) fn begin(folder: &Folder, name: &OsStr, access: Access) -> Result<Self, FileError> {
         folder.check(name)?;
         let (path, name) = (folder.file(name), name.to_owned());
         for _ in 0..TRIES {

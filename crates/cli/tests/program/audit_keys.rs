@@ -34,7 +34,11 @@ fn findings_are_one_object_each() {
     let kinds: Vec<_> = all.iter().map(|o| o["kind"].as_str().unwrap()).collect();
     let modulus: Vec<_> = all.iter().map(|o| o["modulus"].as_str().unwrap()).collect();
     assert_eq!(
-        kinds.iter().zip(&modulus).filter(|(kind, _)| **kind != "below-1024-bits").collect::<Vec<_>>(),
+        kinds
+            .iter()
+            .zip(&modulus)
+            .filter(|(kind, _)| **kind != "below-1024-bits")
+            .collect::<Vec<_>>(),
         [(&"shared-prime", &MODULI[0]), (&"duplicate", &MODULI[2]), (&"shared-prime", &MODULI[1])]
     );
     let shared = &all[0];
@@ -146,7 +150,7 @@ fn a_stop_leaves_nothing_behind() {
         })
         .collect();
     fs::write(dir.path().join("keys"), moduli).unwrap();
-    let mut child = spawn(dir.path(), "audit-keys keys --factors factors");
+    let mut child = spawn(dir.path(), "audit-keys keys --factors factors --quiet");
     wait_for_handler(&mut child);
     signal(&child, "INT");
     let ran = end(child);

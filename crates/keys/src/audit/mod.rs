@@ -108,7 +108,9 @@ impl<'a> Audit<'a> {
             });
             for some in found {
                 for finding in some? {
-                    if let Some(cofactor) = single::cofactor(self.modulus(finding.modulus), &finding) {
+                    if let Some(cofactor) =
+                        single::cofactor(self.modulus(finding.modulus), &finding)
+                    {
                         self.cofactors.insert(finding.modulus, cofactor);
                     }
                     self.findings.push(finding);

@@ -96,7 +96,10 @@ fn pairs_rings_and_duplicates_are_found_and_nothing_else() {
         keys.sort_unstable();
         keys
     };
-    assert_eq!([0, 1, 2, 3, 4].map(partners), [vec![1], vec![0], vec![3, 4], vec![2, 4], vec![2, 3]]);
+    assert_eq!(
+        [0, 1, 2, 3, 4].map(partners),
+        [vec![1], vec![0], vec![3, 4], vec![2, 4], vec![2, 3]]
+    );
     assert!(findings.iter().filter(|f| f.kind == Kind::SharedPrime).all(|f| f.factor.is_some()));
 }
 
@@ -246,12 +249,15 @@ fn hundred_thousand_keys() {
     audit.check_together(&mut |plan| println!("{plan}, {threads} threads"), &Unwatched).unwrap();
     time("all");
     let findings = audit.finish();
-    let shared: BTreeSet<usize> =
-        findings.iter().filter(|f| f.kind == Kind::SharedPrime).flat_map(|f| f.keys.clone()).collect();
+    let shared: BTreeSet<usize> = findings
+        .iter()
+        .filter(|f| f.kind == Kind::SharedPrime)
+        .flat_map(|f| f.keys.clone())
+        .collect();
     let planted = (0..COUNT).filter(|&i| {
-        [vec![u64::MAX, u64::MAX >> 1], vec![u64::MAX >> 3]].iter().any(|p| {
-            warpint_natural::limbs::div_rem(list.modulus(i), p).1.is_empty()
-        })
+        [vec![u64::MAX, u64::MAX >> 1], vec![u64::MAX >> 3]]
+            .iter()
+            .any(|p| warpint_natural::limbs::div_rem(list.modulus(i), p).1.is_empty())
     });
     let planted: Vec<usize> = planted.collect();
     assert_eq!(planted.len(), 4);

@@ -82,11 +82,7 @@ impl<'a> Batch<'a> {
     ///
     /// # Panics
     /// Panics if a modulus is 0 or 1, or has leading zero limbs.
-    pub fn new(
-        moduli: &'a [&'a [u64]],
-        memory: u64,
-        threads: usize,
-    ) -> Result<Self, KeysError> {
+    pub fn new(moduli: &'a [&'a [u64]], memory: u64, threads: usize) -> Result<Self, KeysError> {
         let is_sound = |n: &&[u64]| n.last().is_some_and(|&top| top > 1 || top == 1 && n.len() > 1);
         assert!(moduli.iter().all(is_sound), "a modulus is below 2 or has leading zero limbs");
         let groups = Groups::new(moduli, memory, threads)?;
@@ -144,8 +140,7 @@ impl<'a> Batch<'a> {
             let x = fraction::of(&multiplier, &numerator, tree.product());
             drop(numerator);
             let found = work.descend(&tree, x)?;
-            let from_group =
-                |(index, gcd)| Common { index: range.start + index, gcd };
+            let from_group = |(index, gcd)| Common { index: range.start + index, gcd };
             all.extend(found.into_iter().map(from_group));
         }
         all.sort_unstable_by_key(|common| common.index);
@@ -154,12 +149,7 @@ impl<'a> Batch<'a> {
 }
 
 /// Returns x·y mod m, in as many limbs as m.
-fn times_modulo(
-    multiplier: &TransformMultiplier,
-    x: Vec<u64>,
-    y: &[u64],
-    m: &[u64],
-) -> Vec<u64> {
+fn times_modulo(multiplier: &TransformMultiplier, x: Vec<u64>, y: &[u64], m: &[u64]) -> Vec<u64> {
     let y = div_rem_by(multiplier, y, m).1;
     if y.is_empty() || trimmed(&x).is_empty() {
         return vec![0; x.len()];

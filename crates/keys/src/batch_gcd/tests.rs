@@ -32,7 +32,11 @@ fn check(moduli: &[Vec<u64>]) {
         for share in [1, 2, 5] {
             let Ok(batch) = Batch::new(&slices, whole.memory() / share, threads) else { continue };
             let found = batch.run(&Unwatched).unwrap();
-            assert!(found == expected, "{moduli:x?} on {threads} threads, {} groups", batch.groups());
+            assert!(
+                found == expected,
+                "{moduli:x?} on {threads} threads, {} groups",
+                batch.groups()
+            );
         }
     }
 }

@@ -49,7 +49,7 @@ pub struct Key {
     position: Position,
 }
 
-/// Many public RSA keys. A key of a modulus of w limbs takes 8·w + 40 bytes.
+/// Many public RSA keys. A key of a modulus of w limbs takes 8·w + 32 bytes.
 #[derive(Debug, Default)]
 pub struct KeyList {
     files: Vec<String>,

@@ -9,8 +9,8 @@ use warpint_natural::radix::decimal::Powers;
 use warpint_progress::Watch;
 
 use super::{
-    BadEntry, Entry, KeyList, MOST_BITS, Position, Problem, bits, der, jwk, modulus, pem, printable,
-    ssh,
+    BadEntry, Entry, KeyList, MOST_BITS, Position, Problem, bits, der, jwk, modulus, pem,
+    printable, ssh,
 };
 use crate::KeysError;
 

@@ -71,7 +71,8 @@ fn other_algorithms_are_counted_apart() {
         assert_eq!(others(&list), [(what, 1)], "{name}");
     }
     // Kept apart from keys, and never decoded.
-    let private = "-----BEGIN RSA PRIVATE KEY-----\nnot even Base64\n-----END RSA PRIVATE KEY-----\n";
+    let private =
+        "-----BEGIN RSA PRIVATE KEY-----\nnot even Base64\n-----END RSA PRIVATE KEY-----\n";
     let (list, messages) = read(private.as_bytes());
     assert_eq!((others(&list), messages.len()), (vec![("private key", 1)], 0));
 }
@@ -189,7 +190,9 @@ fn truncated_files_are_reported_and_empty_files_are_empty() {
         let (list, messages) = read(empty);
         assert!(list.is_empty() && messages.is_empty() && list.files() == 1);
     }
-    for name in ["certificate.pem", "spki.pem", "certificate.der", "spki.der", "pkcs1.der", "ssh.pub"] {
+    for name in
+        ["certificate.pem", "spki.pem", "certificate.der", "spki.der", "pkcs1.der", "ssh.pub"]
+    {
         let whole = fs::read(vectors().join(name)).unwrap();
         for length in (30..whole.len() - 32).step_by(7) {
             let (list, messages) = read(&whole[..length]);

@@ -79,7 +79,9 @@ fn planted_keys_are_found_and_none_invented() {
         expected.extend([(i, Kind::SharedPrime), (j, Kind::SharedPrime)]);
     }
     let [p, q, r] = [(); 3].map(|()| primes.next());
-    for (place, n) in [(60, (&p * &q).complete()), (61, (&q * &r).complete()), (250, (&r * &p).complete())] {
+    for (place, n) in
+        [(60, (&p * &q).complete()), (61, (&q * &r).complete()), (250, (&r * &p).complete())]
+    {
         plant(place, n);
         expected.push((place, Kind::SharedPrime));
     }
@@ -122,8 +124,11 @@ fn planted_keys_are_found_and_none_invented() {
         }
         found.sort_unstable_by_key(|&(key, kind)| (key, kind));
         assert_eq!(found, expected);
-        let partners: BTreeSet<Vec<usize>> =
-            findings.iter().filter(|f| f.kind == Kind::SharedPrime).map(|f| f.shared_with.clone()).collect();
+        let partners: BTreeSet<Vec<usize>> = findings
+            .iter()
+            .filter(|f| f.kind == Kind::SharedPrime)
+            .map(|f| f.shared_with.clone())
+            .collect();
         assert!(partners.contains(&vec![299]) && partners.contains(&vec![0]), "{partners:?}");
     }
 }

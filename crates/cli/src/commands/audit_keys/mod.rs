@@ -61,10 +61,7 @@ pub(crate) fn run(args: &AuditKeysArgs) -> anyhow::Result<Exit> {
 }
 
 /// Reads the keys and audits them. Returns the keys, the findings and the number of distinct moduli.
-fn audited(
-    args: &AuditKeysArgs,
-    view: &View,
-) -> Result<(KeyList, Vec<Finding>, usize), KeysError> {
+fn audited(args: &AuditKeysArgs, view: &View) -> Result<(KeyList, Vec<Finding>, usize), KeysError> {
     let list = read(args, view)?;
     let all = || std::thread::available_parallelism().map_or(1, usize::from);
     let threads = args.threads.unwrap_or_else(all);
@@ -111,7 +108,8 @@ fn read(args: &AuditKeysArgs, view: &View) -> Result<KeyList, KeysError> {
 /// after `--factors` by mistake is not replaced.
 fn new_file(path: &Path) -> anyhow::Result<WholeFile> {
     if given::look(path)? != given::Found::Nothing {
-        let line = format!("--factors: {} exists already: give the name of a new file", path.display());
+        let line =
+            format!("--factors: {} exists already: give the name of a new file", path.display());
         return Err(BadRequest(line).into());
     }
     Ok(WholeFile::new(path)?)

@@ -19,6 +19,9 @@ const MOST_PLACES: usize = 3;
 /// The largest number of digits of a modulus that a row of the table shows in full.
 const MOST_DIGITS: usize = 17;
 
+/// The number of bytes after which findings are written.
+const PIECE: usize = 1 << 16;
+
 /// The findings of an audit, with the keys to which they belong.
 pub(super) struct Report<'a> {
     list: &'a KeyList,
@@ -68,9 +71,16 @@ impl<'a> Report<'a> {
     /// standard error.
     pub(super) fn print(&self, json: bool) -> anyhow::Result<()> {
         if json {
+            let mut text = String::new();
             for finding in self.findings {
-                write_out((serde_json::to_string(&self.object(finding))? + "\n").as_bytes())?;
+                text += &serde_json::to_string(&self.object(finding))?;
+                text.push('\n');
+                if text.len() >= PIECE {
+                    write_out(text.as_bytes())?;
+                    text.clear();
+                }
             }
+            write_out(text.as_bytes())?;
             notice(&self.summary());
             return Ok(());
         }
@@ -78,10 +88,17 @@ impl<'a> Report<'a> {
         if rows.peek().is_some() {
             write_out(row("kind", "bits", "modulus", "place").as_bytes())?;
         }
+        let mut text = String::new();
         for finding in rows {
-            write_out(self.row(finding).as_bytes())?;
+            text += &self.row(finding);
+            if text.len() >= PIECE {
+                write_out(text.as_bytes())?;
+                text.clear();
+            }
         }
-        write_out((self.summary() + "\n").as_bytes())
+        text += &self.summary();
+        text.push('\n');
+        write_out(text.as_bytes())
     }
 
     /// Writes a line of JSON for each finding with a known factor.
