@@ -18,7 +18,7 @@ impl Work<'_> {
         self.fractions(tree, x, alone, &mut by, &mut |tree, x| subtrees.push((tree, x)))?;
         let found = self.multiplier.pool().each(subtrees.len(), |i| {
             let (tree, x) = &subtrees[i];
-            let (mut by, mut euclid) = (By::One(Products::default()), Euclid::default());
+            let (mut by, mut euclid) = (By::one(), Euclid::default());
             let mut found = vec![];
             let mut leaf = |tree: &Tree, x: Vec<u64>| {
                 if let Tree::Leaf(modulus, index) = tree

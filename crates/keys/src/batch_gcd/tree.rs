@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use warpint_natural::limbs::add_assign;
 use warpint_natural::product::{Multiplier, Products, TransformMultiplier};
 use warpint_progress::Watch;
+use warpint_transform::cpu::f50::is_fast;
 
 /// The number of subtrees for each thread. A subtree is computed by one thread; above the subtrees,
 /// all threads compute one product after the other.
@@ -42,13 +43,24 @@ impl Tree<'_> {
     }
 }
 
-/// A method to multiply: one thread's working memory, or all threads.
+/// A method to multiply: on the caller's thread, with working memory that is reused or, on CPUs
+/// without fast transforms over 50-bit primes, by other transforms; or on all threads.
 pub(super) enum By<'w> {
     One(Products),
+    Other(TransformMultiplier),
     All(&'w TransformMultiplier),
 }
 
 impl By<'_> {
+    /// Returns the method for one thread.
+    pub(super) fn one() -> Self {
+        if is_fast() {
+            Self::One(Products::default())
+        } else {
+            Self::Other(TransformMultiplier::new(1))
+        }
+    }
+
     pub(super) fn mul(&mut self, a: &[u64], b: &[u64]) -> Vec<u64> {
         match self {
             Self::One(products) => {
@@ -56,6 +68,7 @@ impl By<'_> {
                 products.mul(&mut product, a, b);
                 product
             }
+            Self::Other(multiplier) => multiplier.mul(a, b),
             Self::All(multiplier) => multiplier.mul(a, b),
         }
     }
@@ -112,7 +125,7 @@ impl<'w> Work<'w> {
         let mut ranges = vec![];
         cut(moduli, 0..moduli.len(), alone, &mut ranges);
         let subtrees = self.multiplier.pool().each(ranges.len(), |i| {
-            let mut by = By::One(Products::default());
+            let mut by = By::one();
             self.node_of(moduli, ranges[i].clone(), derive, &mut by, &mut |_, _| None)
         });
         let mut subtrees = subtrees.into_iter();

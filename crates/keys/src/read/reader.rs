@@ -3,7 +3,7 @@
 use std::io::{self, BufRead, BufReader, Cursor, Read};
 use std::path::{Path, PathBuf};
 
-use serde_json::Value;
+use serde::de::DeserializeSeed;
 use warpint_files::{FileError, given};
 use warpint_natural::radix::decimal::Powers;
 use warpint_progress::Watch;
@@ -83,13 +83,15 @@ impl<'a> Reader<'a> {
         let mut head = vec![];
         input.by_ref().take(HEAD as u64).read_to_end(&mut head).map_err(KeysError::Input)?;
         let format = Format::of(&head);
-        let mut input = BufReader::with_capacity(HEAD, Cursor::new(head).chain(input));
-        match format {
+        let input = Watched { input: Cursor::new(head).chain(input), watch: self.watch };
+        let mut input = BufReader::with_capacity(HEAD, input);
+        let read = match format {
             Format::Binary => self.binary(name, input),
             Format::Json => self.json(name, input),
             Format::Pem => self.blocks(name, &mut input),
             Format::Lines => self.lines(name, &mut input),
-        }
+        };
+        read.map_err(|error| if self.watch.is_stopped() { KeysError::Stopped } else { error })
     }
 
     /// Takes over an entry, or reports it.
@@ -115,44 +117,48 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn done(&self, bytes: usize) -> Result<(), KeysError> {
-        self.watch.done(bytes as u128);
-        if self.watch.is_stopped() { Err(KeysError::Stopped) } else { Ok(()) }
-    }
-
     fn binary(&mut self, name: &str, input: impl Read) -> Result<(), KeysError> {
         let mut bytes = vec![];
         input.take(LONGEST_DER + 1).read_to_end(&mut bytes).map_err(KeysError::Input)?;
         let is_der = bytes.first() == Some(&0x30) && bytes.len() as u64 <= LONGEST_DER;
         let entry = if is_der { der::entry(&bytes) } else { Err(Problem::Binary) };
         self.take(name, Position::Whole, entry);
-        self.done(bytes.len())
+        Ok(())
     }
 
-    fn json(&mut self, name: &str, input: impl Read) -> Result<(), KeysError> {
-        let mut values = serde_json::Deserializer::from_reader(input).into_iter::<Value>();
-        let (mut count, mut before) = (0, 0);
-        while let Some(value) = values.next() {
-            let value = match value {
-                Ok(value) => value,
-                Err(error) => {
-                    if error.is_io() {
-                        return Err(KeysError::Input(error.into()));
-                    }
-                    let line = Position::Line(error.line() as u64);
-                    self.take(name, line, Err(Problem::Json(error.to_string())));
-                    break;
-                }
-            };
-            for key in jwk::keys(value) {
-                count += 1;
-                self.take(name, Position::Key(count), jwk::entry(&key));
+    fn json(&mut self, name: &str, mut input: impl BufRead) -> Result<(), KeysError> {
+        let mut count = 0;
+        loop {
+            // The next value, without white space and a byte order mark in front of it.
+            let blank = |c: &u8| c.is_ascii_whitespace() || [0xef, 0xbb, 0xbf].contains(c);
+            let some = input.fill_buf().map_err(KeysError::Input)?;
+            let (blanks, all) = (some.iter().take_while(|c| blank(c)).count(), some.len());
+            if all == 0 {
+                return Ok(());
             }
-            let here = values.byte_offset();
-            self.done(here - before)?;
-            before = here;
+            input.consume(blanks);
+            if blanks == all {
+                continue;
+            }
+            let mut take = |entry| {
+                count += 1;
+                self.take(name, Position::Key(count), entry);
+            };
+            let mut json = serde_json::Deserializer::from_reader(&mut input);
+            let read = jwk::Keys::new(&mut take).deserialize(&mut json);
+            if let Err(error) = read {
+                if error.is_io() {
+                    return Err(KeysError::Input(error.into()));
+                }
+                // The rest of the file has no known beginning of a value.
+                // Its line would be counted from the beginning of the value.
+                let text = error.to_string();
+                let reason = text.split(" at line ").next().unwrap_or_default();
+                let problem = Problem::Json(reason.into());
+                self.take(name, Position::Key(count + 1), Err(problem));
+                return Ok(());
+            }
         }
-        Ok(())
     }
 
     fn blocks(&mut self, name: &str, input: &mut impl BufRead) -> Result<(), KeysError> {
@@ -160,7 +166,6 @@ impl<'a> Reader<'a> {
         // The label, the line and the text of the block that has begun.
         let mut block: Option<(String, Position, String)> = None;
         while let Some(line) = lines.next()? {
-            self.done(line.bytes)?;
             // Text that is not UTF-8 or too long is not part of a block.
             let text = line.text.unwrap_or_default();
             if let Some(label) = pem::begins(text) {
@@ -191,7 +196,6 @@ impl<'a> Reader<'a> {
     fn lines(&mut self, name: &str, input: &mut impl BufRead) -> Result<(), KeysError> {
         let mut lines = Lines::new(input);
         while let Some(line) = lines.next()? {
-            self.done(line.bytes)?;
             let position = Position::Line(line.number);
             let Some(text) = line.text else {
                 let problem = if line.bytes > LONGEST_LINE {
@@ -210,6 +214,23 @@ impl<'a> Reader<'a> {
             self.take(name, position, entry);
         }
         Ok(())
+    }
+}
+
+/// A stream that reports the bytes that are read, and that fails after a request to stop.
+struct Watched<'a, R> {
+    input: R,
+    watch: &'a dyn Watch,
+}
+
+impl<R: Read> Read for Watched<'_, R> {
+    fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
+        if self.watch.is_stopped() {
+            return Err(io::Error::other("stopped"));
+        }
+        let read = self.input.read(to)?;
+        self.watch.done(read as u128);
+        Ok(read)
     }
 }
 
