@@ -11,7 +11,7 @@
 //! moduli, but not the text of the files.
 //!
 //! The factors that an audit finds are private keys of others or one's own. [`audit::Finding`]
-//! contains them, but neither its `Display` nor its `Debug` output shows them.
+//! contains them, but its `Debug` output does not show them.
 
 pub mod audit;
 pub mod batch_gcd;

@@ -15,7 +15,7 @@ const MOST_LIMBS: usize = (1 << 25) - 8;
 
 /// Ranges of moduli, each of which has a tree of its own, one after the other.
 #[derive(Debug, Clone)]
-pub struct Groups {
+pub(super) struct Groups {
     ranges: Vec<Range<usize>>,
     memory: u64,
 }

@@ -53,7 +53,7 @@ use warpint_natural::product::{Multiplier, TransformMultiplier};
 use warpint_progress::{Watch, units};
 
 use crate::KeysError;
-pub use memory::Groups;
+use memory::Groups;
 use tree::Work;
 
 /// The gcds of a batch of moduli.

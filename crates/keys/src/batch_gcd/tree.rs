@@ -25,6 +25,9 @@ pub(super) enum Tree<'a> {
 /// `None` is the derivative 1 of a leaf.
 pub(super) type Derivative = Option<Vec<u64>>;
 
+/// A tree and the derivative of its root.
+type Root<'a> = (Tree<'a>, Derivative);
+
 impl Tree<'_> {
     /// Returns the product of the moduli.
     pub(super) fn product(&self) -> &[u64] {
@@ -141,15 +144,14 @@ impl<'w> Work<'w> {
 
     /// Returns the node of a range of moduli. The function `known` returns the node if it is known;
     /// its inner result is `None` after a request to stop.
-    #[allow(clippy::type_complexity)]
     fn node_of<'a>(
         &self,
         moduli: &[&'a [u64]],
         range: Range<usize>,
         derive: bool,
         by: &mut By,
-        known: &mut dyn FnMut(&Range<usize>, usize) -> Option<Option<(Tree<'a>, Derivative)>>,
-    ) -> Option<(Tree<'a>, Derivative)> {
+        known: &mut dyn FnMut(&Range<usize>, usize) -> Option<Option<Root<'a>>>,
+    ) -> Option<Root<'a>> {
         let size = limbs(&moduli[range.clone()]);
         if let Some(node) = known(&range, size) {
             return node;

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | [`small_factor`] | a prime factor below [`SMALL_BELOW`] |
 //! | [`PerfectPowers::find`] | n = a^k with k ≥ 2 |
-//! | [`close_factors`] | n = p·q with |p − q| ≤ √(8·(s − 1))·n^(1/4), in s steps of Fermat's method |
+//! | [`close_factors`] | n = p·q with \|p − q\| ≤ √(8·(s − 1))·n^(1/4), in s steps of Fermat's method |
 //! | [`roca`] | the form of moduli of the library RSALib (ROCA) |
 //! | [`exponent`] | e = 1, even e, e below 2^16 + 1 or above 2^256 |
 //!

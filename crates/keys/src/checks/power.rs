@@ -35,7 +35,7 @@ impl PerfectPowers {
     #[must_use]
     pub fn new() -> Self {
         let most = (MOST_BITS / BITS_OF_BASE) as usize + 1;
-        let is_prime = |n: u64| (2..).take_while(|d| d * d <= n).all(|d| n % d != 0);
+        let is_prime = |n: u64| (2..).take_while(|d| d * d <= n).all(|d| !n.is_multiple_of(d));
         let tests = |k: u64| {
             let primes = (1..).map(|i| 2 * k * i + 1).filter(|&q| is_prime(q)).take(TESTS);
             primes.map(|q| (q, Divisor::new(q))).collect()

@@ -43,7 +43,7 @@ impl fmt::Display for Place<'_> {
 
 /// One key of a list. The index of its modulus is that of the key.
 #[derive(Debug, Clone, Copy)]
-pub struct Key {
+struct Key {
     file: u32,
     exponent: u32,
     position: Position,

@@ -34,7 +34,7 @@ mod ssh;
 #[cfg(test)]
 mod tests;
 
-pub use list::{Key, KeyList, Place, Position};
+pub use list::{KeyList, Place, Position};
 pub use problem::{BadEntry, Problem};
 pub use reader::{Reader, files};
 
