@@ -80,7 +80,7 @@ fn pairs_rings_and_duplicates_are_found_and_nothing_else() {
         product(&p[5], &p[3]),
         product(&p[6], &p[7]), // sound, twice
         product(&p[6], &p[7]),
-        product(&p[8], &vec![(1 << 31) - 1]), // sound
+        product(&p[8], &[(1 << 31) - 1]), // sound
     ];
     let list = list(&moduli);
     let findings = audit(&list);

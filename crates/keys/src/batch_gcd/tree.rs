@@ -28,6 +28,10 @@ pub(super) type Derivative = Option<Vec<u64>>;
 /// A tree and the derivative of its root.
 type Root<'a> = (Tree<'a>, Derivative);
 
+/// Returns the node of a range of moduli with this number of limbs, if it is known. The inner result is
+/// `None` after a request to stop.
+type Known<'k, 'a> = dyn FnMut(&Range<usize>, usize) -> Option<Option<Root<'a>>> + 'k;
+
 impl Tree<'_> {
     /// Returns the product of the moduli.
     pub(super) fn product(&self) -> &[u64] {
@@ -142,15 +146,14 @@ impl<'w> Work<'w> {
         Some((tree, derivative))
     }
 
-    /// Returns the node of a range of moduli. The function `known` returns the node if it is known;
-    /// its inner result is `None` after a request to stop.
+    /// Returns the node of a range of moduli. A node that `known` returns is not computed.
     fn node_of<'a>(
         &self,
         moduli: &[&'a [u64]],
         range: Range<usize>,
         derive: bool,
         by: &mut By,
-        known: &mut dyn FnMut(&Range<usize>, usize) -> Option<Option<Root<'a>>>,
+        known: &mut Known<'_, 'a>,
     ) -> Option<Root<'a>> {
         let size = limbs(&moduli[range.clone()]);
         if let Some(node) = known(&range, size) {

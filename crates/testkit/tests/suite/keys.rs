@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 
 use rug::integer::Order;
-use rug::rand::RandState;
 use rug::{Complete, Integer};
 use warpint_keys::KeyList;
 use warpint_keys::audit::{Audit, Finding, Kind, Settings};
@@ -13,23 +12,28 @@ use warpint_progress::Unwatched;
 
 /// Draws primes of `bits` bits with the two top bits set, so that the product of two has 2·`bits`
 /// bits.
-struct Primes<'a> {
-    random: RandState<'a>,
+struct Primes {
+    state: u64,
     bits: u32,
 }
 
-impl Primes<'_> {
+impl Primes {
     fn new(bits: u32) -> Self {
-        let seed = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
-        let seed = seed.as_nanos() as u64;
-        println!("seed {seed}");
-        let mut random = RandState::new();
-        random.seed(&seed.into());
-        Self { random, bits }
+        let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
+        let state = since.as_nanos() as u64;
+        println!("seed {state}");
+        Self { state, bits }
+    }
+
+    fn word(&mut self) -> u64 {
+        self.state =
+            self.state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
+        self.state ^ self.state >> 29
     }
 
     fn next(&mut self) -> Integer {
-        let mut n = Integer::from(Integer::random_bits(self.bits, &mut self.random));
+        let words: Vec<u64> = (0..self.bits.div_ceil(64)).map(|_| self.word()).collect();
+        let mut n = Integer::from_digits(&words, Order::Lsf).keep_bits(self.bits);
         n.set_bit(self.bits - 1, true).set_bit(self.bits - 2, true);
         n.next_prime()
     }
@@ -141,7 +145,7 @@ fn gcds_with_the_product_of_the_others() {
         let mut pool: Vec<Integer> = (0..2 * count).map(|_| primes.next()).collect();
         primes.bits = 700;
         pool.extend((0..10).map(|_| primes.next()));
-        let mut pick = || &pool[primes.random.below(pool.len() as u32) as usize];
+        let mut pick = || &pool[(primes.word() >> 33) as usize % pool.len()];
         let moduli: Vec<Integer> = (0..count).map(|_| (pick() * pick()).complete()).collect();
         let all: Vec<Vec<u64>> = moduli.iter().map(limbs).collect();
         let slices: Vec<&[u64]> = all.iter().map(Vec::as_slice).collect();
