@@ -78,8 +78,8 @@ fn planted_keys_are_found_and_none_invented() {
     let mut expected: Vec<(usize, Kind)> = vec![];
     for (i, j) in [(0, 299), (17, 18), (40, 200), (150, 3)] {
         let p = primes.next();
-        plant(i, (&p * primes.next()).into());
-        plant(j, (&p * primes.next()).into());
+        plant(i, &p * primes.next());
+        plant(j, &p * primes.next());
         expected.extend([(i, Kind::SharedPrime), (j, Kind::SharedPrime)]);
     }
     let [p, q, r] = [(); 3].map(|()| primes.next());
@@ -101,7 +101,7 @@ fn planted_keys_are_found_and_none_invented() {
     plant(90, primes.modulus() * 9973);
     expected.push((90, Kind::SmallFactor));
     let p = primes.next();
-    plant(100, (&p * p.clone().next_prime()).into());
+    plant(100, &p * p.clone().next_prime());
     expected.push((100, Kind::ClosePrimes));
     let p = primes.next();
     plant(110, p.square());
