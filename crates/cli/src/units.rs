@@ -27,6 +27,24 @@ pub(crate) fn parse_words(text: &str) -> Result<usize, String> {
     }
 }
 
+/// Parses an amount of memory in bytes, such as `500M`, `4G` or `1T`: binary multiples of a byte.
+pub(crate) fn parse_memory(text: &str) -> Result<u64, String> {
+    let bad =
+        || format!("'{text}' is not an amount of memory: give bytes, or a number like 500M or 4G");
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let shift = match text.get(digits.len()..) {
+        Some("") => 0,
+        Some("k" | "K") => 10,
+        Some("m" | "M") => 20,
+        Some("g" | "G") => 30,
+        Some("t" | "T") => 40,
+        _ => return Err(bad()),
+    };
+    let is_number = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());
+    let number = digits.parse::<u64>().ok().filter(|&n| is_number && n > 0);
+    number.and_then(|n| n.checked_mul(1 << shift)).ok_or_else(bad)
+}
+
 /// Parses a range of transform lengths in words, such as `64K..36M`. The range includes both ends.
 pub(crate) fn parse_word_range(text: &str) -> Result<RangeInclusive<usize>, String> {
     let ends =
@@ -73,6 +91,16 @@ mod tests {
             "é",
         ] {
             assert!(parse_words(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn memory_is_read_in_binary_units() {
+        for (text, bytes) in [("1", 1), ("500M", 500 << 20), ("4g", 4 << 30), ("2T", 2 << 40)] {
+            assert_eq!(parse_memory(text), Ok(bytes));
+        }
+        for text in ["", "G", "0", "0G", "-1", "1.5G", "4GB", "4 G", "é", "16777216T", "+1"] {
+            assert!(parse_memory(text).is_err(), "{text}");
         }
     }
 

@@ -313,7 +313,16 @@ impl Folder {
     /// # Errors
     /// [`FileError::NotAFolder`]; errors of the operating system.
     pub fn begin(&self, name: impl AsRef<OsStr>) -> Result<Unfinished, FileError> {
-        Unfinished::begin(self, name.as_ref())
+        Unfinished::begin(self, name.as_ref(), Access::New)
+    }
+
+    /// Creates a temporary file like [`Self::begin`]. On Unix, only the owner can read or write the
+    /// file (mode 0600), from its creation on.
+    ///
+    /// # Errors
+    /// The errors of [`Self::begin`].
+    pub fn begin_private(&self, name: impl AsRef<OsStr>) -> Result<Unfinished, FileError> {
+        Unfinished::begin(self, name.as_ref(), Access::NewPrivate)
     }
 
     /// Appends bytes to a regular file in one write and flushes them to disk. The file is created

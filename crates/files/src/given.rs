@@ -2,9 +2,9 @@
 //! to a regular file. For appending, it must lead to a regular file, a character device or no
 //! object.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::FileError;
 use crate::folder::{read_bounded, trouble_at};
@@ -43,6 +43,38 @@ pub fn look(path: &Path) -> Result<Found, FileError> {
 /// [`FileError::NotAFile`]; errors of the operating system.
 pub fn open(path: &Path) -> Result<File, FileError> {
     sys::open_given(path, Access::Read).map_err(|trouble| trouble_at("read", path, trouble))
+}
+
+/// Returns the path itself if it leads to a regular file, and the regular files below it if it leads
+/// to a directory. The files of a directory are in the order of their paths. Symbolic links and
+/// special files inside the directory are left out.
+///
+/// # Errors
+/// [`FileError::NotAFile`] if the path leads to neither a file nor a directory; errors of the
+/// operating system.
+pub fn files_below(path: &Path) -> Result<Vec<PathBuf>, FileError> {
+    let found = fs::metadata(path).map_err(|e| FileError::io("read", path, e))?;
+    if !found.is_dir() {
+        return match look(path)? {
+            Found::File => Ok(vec![path.to_owned()]),
+            _ => Err(FileError::NotAFile { path: path.to_owned(), what: "a character device" }),
+        };
+    }
+    let (mut files, mut folders) = (vec![], vec![path.to_owned()]);
+    while let Some(folder) = folders.pop() {
+        let unread = |e| FileError::io("read", &folder, e);
+        for entry in fs::read_dir(&folder).map_err(unread)? {
+            let entry = entry.map_err(unread)?;
+            let kind = entry.file_type().map_err(unread)?;
+            if kind.is_dir() {
+                folders.push(entry.path());
+            } else if kind.is_file() {
+                files.push(entry.path());
+            }
+        }
+    }
+    files.sort();
+    Ok(files)
 }
 
 /// Reads a whole regular file of at most `most` bytes.

@@ -39,14 +39,14 @@ pub struct Unfinished {
 
 impl Unfinished {
     /// Creates the temporary file for the final name `name`. Creates the directory if it is
-    /// missing.
-    pub(crate) fn begin(folder: &Folder, name: &OsStr) -> Result<Self, FileError> {
+    /// missing. `access` is [`Access::New`] or [`Access::NewPrivate`].
+    pub(crate) fn begin(folder: &Folder, name: &OsStr, access: Access) -> Result<Self, FileError> {
         folder.check(name)?;
         let (path, name) = (folder.file(name), name.to_owned());
         for _ in 0..TRIES {
             let handle = folder.handle_made()?;
             let temporary = name::temporary(&name);
-            let file = match handle.file(&temporary, Access::New) {
+            let file = match handle.file(&temporary, access) {
                 Ok(file) => file,
                 Err(crate::sys::Trouble::Io(e))
                     // The name is taken, or the directory was removed meanwhile.

@@ -103,6 +103,18 @@ impl WholeFile {
         Ok(Draft { file: Box::new(file), path: self.path.clone(), place: self.place.clone() })
     }
 
+    /// Creates a temporary file like [`Self::begin`], for contents that are secret. On Unix, only
+    /// the owner can read or write the file (mode 0600), from its creation on, whatever the
+    /// permissions of a replaced file are.
+    ///
+    /// # Errors
+    /// Errors of the operating system.
+    pub fn begin_private(&self) -> Result<Draft, FileError> {
+        let (folder, name) = Folder::of(&self.place)?;
+        let file = folder.begin_private(name).map_err(|e| unwritten(&self.path, &self.place, e))?;
+        Ok(Draft { file: Box::new(file), path: self.path.clone(), place: self.place.clone() })
+    }
+
     fn begun(&self) -> Result<Unfinished, FileError> {
         let (folder, name) = Folder::of(&self.place)?;
         folder.begin(name)
@@ -234,6 +246,24 @@ mod tests {
         }
         assert_eq!(names(&at("disk")), ["new.txt", "r.txt"]);
         assert_eq!(names(dir.path()).len(), 7);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_private_file_is_for_its_owner_alone() {
+        use std::os::unix::fs::PermissionsExt;
+
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("secret");
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        fs::write(&path, "old").unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
+        let mut draft = WholeFile::new(&path).unwrap().begin_private().unwrap();
+        let temporary = names(dir.path()).into_iter().find(|name| name != "secret").unwrap();
+        assert_eq!(mode(&dir.path().join(temporary)), 0o600);
+        draft.write(b"new").unwrap();
+        draft.finish().unwrap();
+        assert_eq!((mode(&path), fs::read_to_string(&path).unwrap()), (0o600, "new".into()));
     }
 
     #[test]

@@ -5,6 +5,7 @@
 //! * [`batch`]: files of numbers, and batch jobs, which read operands from files and write results
 //!   to a file.
 //! * [`collatz`]: verification of the Collatz conjecture, delays and records.
+//! * [`keys`]: public RSA keys: reading them from files, shared primes, and checks for weak moduli.
 //! * [`transform`]: Fourier transforms over finite fields, among them big prime fields, and
 //!   polynomials over these fields.
 //! * [`runner`]: tests with checkpoints, proofs and recorded results; workers that process lists of
@@ -196,6 +197,9 @@ pub use warpint_gimps as gimps;
 #[cfg(feature = "integer")]
 #[doc(inline)]
 pub use warpint_integer as integer;
+#[cfg(feature = "keys")]
+#[doc(inline)]
+pub use warpint_keys as keys;
 #[cfg(feature = "mersenne")]
 #[doc(inline)]
 pub use warpint_mersenne as mersenne;

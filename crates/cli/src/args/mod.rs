@@ -1,6 +1,7 @@
 //! The command line: its arguments, its help texts, and the parsers of values with their errors.
 
 mod arithmetic;
+mod audit_keys;
 mod batch;
 mod bench;
 mod bench_batch;
@@ -24,6 +25,7 @@ use warpint::mersenne::{DeviceChoice, DeviceId};
 use crate::exit::CODES;
 pub(crate) use arithmetic::EngineName;
 use arithmetic::engine_parser;
+pub(crate) use audit_keys::AuditKeysArgs;
 pub(crate) use batch::{Batch, BatchArgs, PairArgs, RootArgs};
 pub(crate) use bench::{Bench, BenchArgs, BenchChecksArgs, BenchDeviceArgs, BenchJacobiArgs};
 pub(crate) use bench_batch::BenchBatchArgs;
@@ -47,7 +49,7 @@ pub(crate) use work::{StatusArgs, WorkArgs};
 /// Exact arithmetic on large integers, on GPUs and CPUs.
 ///
 /// Tests of Mersenne numbers 2^P − 1 (PRP, Lucas–Lehmer, GIMPS assignments), batches of integers,
-/// verification of the Collatz conjecture, transforms over big prime fields.
+/// audits of RSA keys, verification of the Collatz conjecture, transforms over big prime fields.
 #[derive(Debug, Parser)]
 #[command(name = "warpint", version, after_help = EXAMPLES.to_owned() + CODES)]
 pub(crate) struct Cli {
@@ -61,6 +63,7 @@ Examples:
   warpint ll 44497              is 2^44497 − 1 prime?
   warpint work                  do the assignments of warpint-work/worktodo.txt
   warpint batch mul A B -o OUT  multiply the numbers of two files, pair by pair
+  warpint audit-keys KEYS       find weak RSA keys, such as keys with a common prime
   warpint collatz path 27       steps and maximum of the path of 27
   warpint bench mersenne        time a squaring for exponents of several sizes
 
@@ -140,6 +143,15 @@ pub(crate) enum Command {
         #[command(subcommand)]
         what: Batch,
     },
+    /// Find weak public RSA keys: shared primes, and other flaws of moduli and exponents.
+    ///
+    /// Reads PEM, DER, SSH and JSON web keys, certificates, and moduli in decimal or hexadecimal digits, one per
+    /// line. A batch gcd finds all moduli that share a prime with another one. Other checks look at each
+    /// key alone: small factors, perfect powers, close primes, ROCA, exponents, length. Entries that cannot
+    /// be read are reported, and the others are audited. The exit code is 1 if there is a finding other
+    /// than a notice, 2 if there is none and an entry could not be read, and 0 otherwise.
+    #[command(after_help = audit_keys::EXAMPLES)]
+    AuditKeys(AuditKeysArgs),
     /// The Collatz conjecture: verify it over ranges of numbers; paths, delays and records.
     #[command(after_help = collatz::EXAMPLES)]
     Collatz {

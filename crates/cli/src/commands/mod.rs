@@ -1,5 +1,6 @@
 //! The commands of the program, one file or folder each.
 
+mod audit_keys;
 mod batch;
 mod bench;
 mod collatz;
@@ -25,6 +26,7 @@ pub(crate) fn run(command: Command) -> anyhow::Result<Exit> {
             ll::run(start, verify_with, check, &test)
         }
         Command::Proof { what: Proof::Verify(args) } => proof::verify(&args),
+        Command::AuditKeys(args) => audit_keys::run(&args),
         Command::Batch { what } => batch::run(&what),
         Command::Collatz { what } => collatz::run(&what),
         Command::Bench { what } => bench::run(&what),

@@ -17,6 +17,7 @@ use warpint::collatz::runs::{FolderError, LayoutError, SelectionError, UnitError
 use warpint::device::{DeviceError, TuningError};
 use warpint::gimps::{LockError, ProofFileError, ProofFormatError, ResultsError, WorkFileError};
 use warpint::integer::IntegerError;
+use warpint::keys::KeysError;
 use warpint::mersenne::checkpoint::CheckpointError;
 use warpint::mersenne::proof::{ProofError, ResidueFileError};
 use warpint::mersenne::{
@@ -105,6 +106,7 @@ fn kind(cause: &(dyn Error + 'static)) -> Option<ErrorKind> {
         FolderError,
         GfnFftError,
         IntegerError,
+        KeysError,
         LayoutError,
         LockError,
         MakeError,

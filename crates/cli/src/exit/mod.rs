@@ -38,7 +38,7 @@ pub(crate) enum Exit {
 pub(crate) const CODES: &str = "\
 Exit codes:
   0  done: for example prime or composite, or a check that found no error
-  1  a negative finding: a proof is wrong, a check or a selftest failed, merged units have gaps
+  1  a negative finding: wrong proof, failed check or selftest, gaps in merged units, weak key
   2  bad input, or an output that cannot be used: no such file, not permitted, in use
   3  stopped (Windows); elsewhere the signal ends the process: 130 in a shell after Ctrl-C
   4  failure of the disk, the device or the memory: disk full, I/O error, unreliable hardware";

@@ -2,6 +2,8 @@
 //! exit code.
 
 #[cfg(test)]
+mod audit_keys;
+#[cfg(test)]
 mod bad_input;
 #[cfg(test)]
 mod batch;

@@ -24,6 +24,8 @@ pub(crate) enum Access {
     Make,
     /// Read and write a file that must not exist yet.
     New,
+    /// The same as [`Self::New`]. On Unix, only the owner can read or write the file (mode 0600).
+    NewPrivate,
     /// Write at the end of a file, which is created empty if missing.
     Append,
 }
@@ -35,6 +37,13 @@ pub(crate) enum Trouble {
     /// The name belongs to an object of the wrong kind. The value is the kind in words, for example
     /// `a FIFO` or `a directory`.
     Special(&'static str),
+}
+
+impl Access {
+    /// Returns whether the file must not exist yet.
+    fn is_new(self) -> bool {
+        matches!(self, Self::New | Self::NewPrivate)
+    }
 }
 
 impl From<io::Error> for Trouble {

@@ -39,7 +39,7 @@ impl Handle {
     /// Opens a regular file. Any other object is an error.
     pub(crate) fn file(&self, name: &OsStr, access: Access) -> Result<File, Trouble> {
         let path = self.0.join(name);
-        if access != Access::New
+        if !access.is_new()
             && let Ok(found) = fs::symlink_metadata(&path)
             && let Some(what) = special(found.file_type())
         {
@@ -127,7 +127,7 @@ fn open(path: &Path, access: Access) -> Result<File, Trouble> {
         Access::Read => options.read(true),
         Access::Update => options.read(true).write(true),
         Access::Make => options.read(true).write(true).create(true).truncate(false),
-        Access::New => options.read(true).write(true).create_new(true),
+        Access::New | Access::NewPrivate => options.read(true).write(true).create_new(true),
         Access::Append => options.append(true).create(true),
     };
     let file = options.open(path)?;

@@ -61,7 +61,7 @@ impl Handle {
     /// Opens a regular file. Any other object is an error.
     pub(crate) fn file(&self, name: &OsStr, access: Access) -> Result<File, Trouble> {
         // Opening a device may act on it, so check first. Changes in between are detected below.
-        if access != Access::New
+        if !access.is_new()
             && let Some(what) = self.what(name).filter(|what| *what != FILE)
         {
             return Err(Trouble::Special(what));
@@ -70,10 +70,11 @@ impl Handle {
             Access::Read => OFlags::RDONLY,
             Access::Update => OFlags::RDWR,
             Access::Make => OFlags::RDWR | OFlags::CREATE,
-            Access::New => OFlags::RDWR | OFlags::CREATE | OFlags::EXCL,
+            Access::New | Access::NewPrivate => OFlags::RDWR | OFlags::CREATE | OFlags::EXCL,
             Access::Append => OFlags::WRONLY | OFlags::CREATE | OFlags::APPEND,
         };
-        let mode = Mode::from_bits_truncate(0o666);
+        let bits = if access == Access::NewPrivate { 0o600 } else { 0o666 };
+        let mode = Mode::from_bits_truncate(bits);
         match sys::openat(&self.0, name, flags | OFlags::NOFOLLOW | CAREFUL, mode) {
             Ok(fd) => opened(fd, |found| found == FILE),
             Err(Errno::LOOP) => Err(Trouble::Special("a symbolic link")),

@@ -17,10 +17,14 @@
 //!   is too large by at most 2 (`recursive`).
 //!
 //! The schoolbook and the recursive method work in place: the remainder replaces the dividend.
+//!
+//! [`reciprocal`] approximates B^(2n)/a by Newton's iteration (`newton`), for callers that need the
+//! leading limbs of a long quotient.
 
 mod divisor;
 #[cfg(target_arch = "x86_64")]
 mod in_registers;
+mod newton;
 mod reciprocal;
 mod recursive;
 mod schoolbook;
@@ -29,6 +33,7 @@ mod short;
 use crate::limbs::{at_least, copy_to, shift_left_to, trim, trimmed};
 use crate::product::{Multiplier, Products};
 use divisor::{Divisor, Top};
+pub use newton::reciprocal;
 pub use reciprocal::OneLimb;
 use reciprocal::TwoLimbs;
 use recursive::{Blocks, ProductsTo};

@@ -1,7 +1,10 @@
 //! Shifts and copies, each in one pass over the limbs.
 
 /// Computes to ← from·2^bits for 0 ≤ bits < 64. `to` must have one limb more than `from`.
-pub(crate) fn shift_left_to(to: &mut [u64], from: &[u64], bits: u32) {
+///
+/// # Panics
+/// Panics if `to` has too few limbs, or if `bits` is 64 or more.
+pub fn shift_left_to(to: &mut [u64], from: &[u64], bits: u32) {
     let mut below = 0;
     let (top, low) = (from.len(), &mut to[..from.len()]);
     for (to, &limb) in low.iter_mut().zip(from) {

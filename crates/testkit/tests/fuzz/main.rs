@@ -1,5 +1,5 @@
 //! Tests malformed files of Mersenne tests (checkpoints, proofs, residues for proofs, results,
-//! timings and lists of assignments), and malformed numbers on a command line. The program must not
+//! timings and lists of assignments), of public keys, and malformed numbers on a command line. The program must not
 //! panic, use much more memory than the file has bytes, or change another file.
 //!
 //! Each test runs 10,000 cases; `PROPTEST_CASES` sets another number. Tests that write files in
@@ -8,6 +8,7 @@
 #![cfg(test)]
 
 mod checkpoints;
+mod keys;
 mod memory;
 mod mutate;
 mod numbers;

@@ -12,6 +12,7 @@ mod gfn;
 mod in_turns;
 mod integers;
 mod jacobi;
+mod keys;
 mod limbs;
 mod mersenne_primes;
 mod on_simulator;

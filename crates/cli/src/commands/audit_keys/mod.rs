@@ -1,0 +1,168 @@
+//! The command `warpint audit-keys`: finds weak public RSA keys in files.
+
+mod report;
+
+use std::fmt::Display;
+use std::io;
+use std::path::Path;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use warpint::keys::audit::{Audit, Finding, Settings};
+use warpint::keys::read::{Reader, files};
+use warpint::keys::{KeyList, KeysError};
+use warpint::mersenne::StopToken;
+use warpint::progress::Watch;
+use warpint_files::{WholeFile, given};
+
+use crate::args::AuditKeysArgs;
+use crate::exit::{BadRequest, Exit};
+use crate::meter::Meter;
+use crate::report::notice;
+use crate::signals::Signals;
+use crate::units;
+use report::Report;
+
+/// The largest count of unreadable entries that are reported one by one.
+const MOST_PROBLEMS: u64 = 20;
+
+pub(crate) fn run(args: &AuditKeysArgs) -> anyhow::Result<Exit> {
+    let signals = Signals::install()?;
+    // Checked first, so that nothing is computed if the factors cannot be written.
+    let factors = args.factors.as_deref().map(new_file).transpose()?;
+    let view = View::new(signals.save_first(), args.quiet || args.json);
+    let done = audited(args, &view);
+    view.meter().end();
+    let (list, findings, distinct) = match done {
+        Err(KeysError::Stopped) => {
+            notice("stopped: nothing is reported");
+            return Ok(Exit::Stopped);
+        }
+        done => done?,
+    };
+    if list.is_empty() && list.unreadable() == 0 {
+        return Err(BadRequest(format!("no RSA key in {}", report::sources(&list))).into());
+    }
+    let report = Report::new(&list, &findings, distinct);
+    if let Some(file) = factors {
+        let mut draft = file.begin_private()?;
+        report.write_factors(&mut |line| draft.write(line.as_bytes()))?;
+        draft.finish()?;
+    }
+    report.print(args.json)?;
+    match list.unreadable() {
+        _ if findings.iter().any(|finding| !finding.kind.is_notice()) => Ok(Exit::Negative),
+        0 => Ok(Exit::Done),
+        count => {
+            let what = if count == 1 { "entry" } else { "entries" };
+            Err(BadRequest(format!("{count} {what} could not be read; the others have no finding"))
+                .into())
+        }
+    }
+}
+
+/// Reads the keys and audits them. Returns the keys, the findings and the number of distinct moduli.
+fn audited(args: &AuditKeysArgs, view: &View) -> Result<(KeyList, Vec<Finding>, usize), KeysError> {
+    let list = read(args, view)?;
+    let all = || std::thread::available_parallelism().map_or(1, usize::from);
+    let threads = args.threads.unwrap_or_else(all);
+    let mut audit = Audit::new(&list, Settings { threads, memory: args.memory });
+    audit.check_each(view)?;
+    let mut planned = |work: &str| {
+        if !view.silent {
+            view.meter().say(&format!("shared primes: {work}"));
+        }
+    };
+    audit.check_together(&mut planned, view)?;
+    let distinct = audit.distinct();
+    let findings = audit.finish();
+    Ok((list, findings, distinct))
+}
+
+/// Reads the keys of all files. The first unreadable entries are reported one by one.
+fn read(args: &AuditKeysArgs, view: &View) -> Result<KeyList, KeysError> {
+    let mut problems = 0;
+    let mut report = |entry: &warpint::keys::read::BadEntry| {
+        problems += 1;
+        if problems <= MOST_PROBLEMS {
+            view.meter().say(&entry.to_string());
+        }
+    };
+    let mut reader = Reader::new(view, &mut report);
+    for path in &args.files {
+        if path == Path::new("-") {
+            reader.stream("standard input", io::stdin().lock())?;
+            continue;
+        }
+        for file in files(std::slice::from_ref(path))? {
+            reader.file(&file)?;
+        }
+    }
+    let list = reader.finish();
+    if problems > MOST_PROBLEMS {
+        view.meter().say(&format!("… and {} more", problems - MOST_PROBLEMS));
+    }
+    Ok(list)
+}
+
+/// Checks that a file can be created at a path at which there is none. A file of keys that is named
+/// after `--factors` by mistake is not replaced.
+fn new_file(path: &Path) -> anyhow::Result<WholeFile> {
+    if given::look(path)? != given::Found::Nothing {
+        let line =
+            format!("--factors: {} exists already: give the name of a new file", path.display());
+        return Err(BadRequest(line).into());
+    }
+    Ok(WholeFile::new(path)?)
+}
+
+/// The [`Watch`] of an audit: shows its progress, and passes requests to stop on.
+struct View<'a> {
+    stop: &'a StopToken,
+    silent: bool,
+    shown: Mutex<(Meter, u128)>,
+}
+
+impl<'a> View<'a> {
+    fn new(stop: &'a StopToken, silent: bool) -> Self {
+        let shown = Mutex::new((Meter::new(String::new(), silent), 0));
+        Self { stop, silent, shown }
+    }
+
+    fn shown(&self) -> MutexGuard<'_, (Meter, u128)> {
+        self.shown.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn meter(&self) -> Shown<'_> {
+        Shown(self.shown())
+    }
+}
+
+/// The meter of a view, while no thread uses it.
+struct Shown<'a>(MutexGuard<'a, (Meter, u128)>);
+
+impl std::ops::Deref for Shown<'_> {
+    type Target = Meter;
+
+    fn deref(&self) -> &Meter {
+        &self.0.0
+    }
+}
+
+impl Watch for View<'_> {
+    fn is_stopped(&self) -> bool {
+        self.stop.is_stopped()
+    }
+
+    fn done(&self, bytes: u128) {
+        let mut shown = self.shown();
+        let (meter, read) = &mut *shown;
+        *read += bytes;
+        let read = *read as u64;
+        meter.show(read, None, || format!("{} read", units::bytes(read)));
+    }
+
+    fn step(&self, done: u64, total: u64, what: &dyn Display) {
+        let percent = 100.0 * done as f64 / total.max(1) as f64;
+        self.shown().0.show(done, total, || format!("{percent:.0} %, {what}"));
+    }
+}

@@ -1,0 +1,160 @@
+//! Tests of `warpint audit-keys`.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::common::{end, signal, spawn, wait_for_handler, warpint, with_input};
+
+/// p·q, p·r and s·t with primes p, q, r, s and t.
+const MODULI: [&str; 3] = ["48c28c60aa1", "1b48f0c46cc3", "cbba2a2dcc9"];
+
+fn vectors() -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/vectors/keys");
+    path.canonicalize().unwrap().display().to_string()
+}
+
+fn moduli(names: &[usize]) -> String {
+    names.iter().map(|&i| format!("0x{}\n", MODULI[i])).collect()
+}
+
+fn objects(out: &str) -> Vec<Value> {
+    out.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+#[test]
+fn findings_are_one_object_each() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("a"), moduli(&[0, 2])).unwrap();
+    fs::write(dir.path().join("b"), moduli(&[1, 2])).unwrap();
+    let ran = warpint(dir.path(), "audit-keys a b --json");
+    assert_eq!(ran.code, Some(1), "{ran:?}");
+    let all = objects(&ran.out);
+    let kinds: Vec<_> = all.iter().map(|o| o["kind"].as_str().unwrap()).collect();
+    let modulus: Vec<_> = all.iter().map(|o| o["modulus"].as_str().unwrap()).collect();
+    assert_eq!(
+        kinds
+            .iter()
+            .zip(&modulus)
+            .filter(|(kind, _)| **kind != "below-1024-bits")
+            .collect::<Vec<_>>(),
+        [(&"shared-prime", &MODULI[0]), (&"duplicate", &MODULI[2]), (&"shared-prime", &MODULI[1])]
+    );
+    let shared = &all[0];
+    assert_eq!(shared["bits"], 43);
+    assert_eq!(shared["exponent"], Value::Null);
+    assert_eq!(shared["places"], serde_json::json!([{"file": "a", "line": 1, "key": null}]));
+    assert_eq!(shared["shared-with"], serde_json::json!([{"file": "b", "line": 1, "key": null}]));
+    let duplicate = all.iter().find(|o| o["kind"] == "duplicate").unwrap();
+    assert_eq!(duplicate["places"].as_array().unwrap().len(), 2);
+    // Only the summary is on standard error, and no factor anywhere.
+    assert_eq!(ran.err.lines().count(), 1, "{}", ran.err);
+    assert!(ran.err.starts_with("4 keys, 3 distinct moduli in 2 files: 3 findings"), "{}", ran.err);
+    for factor in ["f4243", "4c4b4b", "1c9c381"] {
+        assert!(!ran.out.contains(&format!("\"{factor}\"")) && !ran.err.contains(factor));
+    }
+}
+
+#[test]
+fn exit_codes_are_of_findings_and_of_bad_input() {
+    let dir = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| fs::write(dir.path().join(name), text).unwrap();
+    let (sound, weak) = (moduli(&[0, 2]), moduli(&[0, 1]));
+    write("sound", &sound);
+    write("weak", &weak);
+    write("bad", "no key\n");
+    write("empty", "");
+    write("both", &(weak + "no key\n"));
+    write("half", &(sound + "no key\n"));
+    for (files, code, says) in [
+        ("sound", 0, ""),
+        ("sound empty", 0, ""),
+        ("weak", 1, ""),
+        ("both", 1, "both: line 3: 'no key' is neither"),
+        ("half", 2, "error: 1 entry could not be read; the others have no finding"),
+        ("bad", 2, "error: 1 entry could not be read"),
+        ("empty", 2, "error: no RSA key in 1 file"),
+        ("none", 2, "error: cannot read none: No such file"),
+        ("weak none", 2, "error: cannot read none: No such file"),
+        ("weak --memory 1", 2, "error: the audit needs at least"),
+        ("weak --memory 4X", 2, "'4X' is not an amount of memory"),
+    ] {
+        let ran = warpint(dir.path(), &format!("audit-keys {files} --quiet"));
+        assert_eq!(ran.code, Some(code), "{files}: {ran:?}");
+        assert!(ran.err.contains(says) && (says.is_empty() == ran.err.is_empty()), "{ran:?}");
+    }
+}
+
+#[test]
+fn every_file_of_a_folder_and_standard_input_are_read() {
+    let dir = tempfile::tempdir().unwrap();
+    let ran = warpint(dir.path(), &format!("audit-keys {} --json", vectors()));
+    assert_eq!(ran.code, Some(1), "{ran:?}");
+    let all = objects(&ran.out);
+    // The same key in eleven files; README.md and make.sh are no keys.
+    let duplicate = all.iter().find(|o| o["kind"] == "duplicate").unwrap();
+    assert_eq!(duplicate["places"].as_array().unwrap().len(), 11, "{ran:?}");
+    assert_eq!(all.len(), 1, "{ran:?}");
+    assert!(ran.err.contains("1 EC skipped, 2 Ed25519 skipped"), "{}", ran.err);
+    let ran = with_input(dir.path(), "audit-keys - --quiet", moduli(&[0, 1]).as_bytes());
+    assert_eq!(ran.code, Some(1), "{ran:?}");
+    assert!(ran.out.contains("standard input: line 2; shared with standard input: line 1"));
+}
+
+#[test]
+fn factors_go_to_a_new_file_of_their_owner() {
+    let dir = tempfile::tempdir().unwrap();
+    let at = |name: &str| dir.path().join(name);
+    fs::write(at("keys"), moduli(&[0, 1, 2])).unwrap();
+    let ran = warpint(dir.path(), "audit-keys keys --factors factors --quiet");
+    assert_eq!(ran.code, Some(1), "{ran:?}");
+    let text = fs::read_to_string(at("factors")).unwrap();
+    let all = objects(&text);
+    assert_eq!(all.len(), 2, "{text}");
+    for (object, modulus) in all.iter().zip(MODULI) {
+        assert_eq!(object["modulus"], modulus);
+        let number = |v: &Value| u64::from_str_radix(v.as_str().unwrap(), 16).unwrap();
+        let [a, b] = [0, 1].map(|i| number(&object["factors"][i]));
+        assert!(a > 1 && b > 1 && a * b == u64::from_str_radix(modulus, 16).unwrap());
+    }
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        assert_eq!(fs::metadata(at("factors")).unwrap().permissions().mode() & 0o777, 0o600);
+    }
+    // Nothing that exists is replaced, not even keys that are named by mistake.
+    for (line, says) in [
+        ("audit-keys keys --factors factors", "--factors: factors exists already"),
+        ("audit-keys --factors keys keys", "--factors: keys exists already"),
+        ("audit-keys keys --factors none/factors", "cannot write none/factors"),
+        ("audit-keys keys --factors /dev/stdout", "/dev/stdout"),
+    ] {
+        let ran = warpint(dir.path(), line);
+        assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""), "{ran:?}");
+        assert!(ran.error().contains(says), "{ran:?}");
+    }
+    assert_eq!(fs::read_to_string(at("factors")).unwrap(), text);
+    assert_eq!(fs::read_to_string(at("keys")).unwrap(), moduli(&[0, 1, 2]));
+    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 2);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_stop_leaves_nothing_behind() {
+    let dir = tempfile::tempdir().unwrap();
+    let moduli: String = (0..40_000u64)
+        .map(|i| {
+            let limb = |j: u64| (4096 * i + j).wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+            format!("0x{}\n", (0..32).map(|j| format!("{:016x}", limb(j))).collect::<String>())
+        })
+        .collect();
+    fs::write(dir.path().join("keys"), moduli).unwrap();
+    let mut child = spawn(dir.path(), "audit-keys keys --factors factors --quiet");
+    wait_for_handler(&mut child);
+    signal(&child, "INT");
+    let ran = end(child);
+    assert!(ran.ended_by("INT"), "{ran:?}");
+    assert_eq!((ran.out.as_str(), ran.err.as_str()), ("", "stopped: nothing is reported\n"));
+    assert!(!dir.path().join("factors").exists());
+}
