@@ -2,6 +2,7 @@
 
 mod batch;
 mod bench;
+mod calc;
 mod collatz;
 mod completions;
 mod devices;
@@ -26,6 +27,7 @@ pub(crate) fn run(command: Command) -> anyhow::Result<Exit> {
         }
         Command::Proof { what: Proof::Verify(args) } => proof::verify(&args),
         Command::Batch { what } => batch::run(&what),
+        Command::Calc { what } => calc::run(&what),
         Command::Collatz { what } => collatz::run(&what),
         Command::Bench { what } => bench::run(&what),
         Command::Selftest(args) if args.faults => selftest_faults::run(&args),

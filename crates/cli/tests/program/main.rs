@@ -26,6 +26,8 @@ mod bench_ntt;
 #[cfg(test)]
 mod book;
 #[cfg(test)]
+mod calc;
+#[cfg(test)]
 mod certs;
 #[cfg(test)]
 mod checked;
