@@ -312,7 +312,7 @@ impl CalculationJob {
 
     /// Returns the names of operands that are files whose names could also be read as numbers.
     pub fn hidden_numbers(&self) -> impl Iterator<Item = &str> {
-        self.inputs.iter().map(Input::hidden_number).flatten()
+        self.inputs.iter().filter_map(Input::hidden_number)
     }
 
     /// Returns the output for the result and, if it is wanted, the output for the remainder.

@@ -20,6 +20,9 @@
 //! | [`Residues`] | a number modulo five primes, to check results |
 //! | [`Metered`], [`work`], [`memory`] | progress, and estimates of work and memory |
 //!
+//! For many divisions by one number, [`Prepared`](warpint_natural::division::Prepared) keeps its
+//! reciprocal.
+//!
 //! In estimates of costs, M(n) is the time of a product of two numbers of n limbs.
 //!
 //! The multiplier decides where products are computed. On the CPU it is
