@@ -153,8 +153,7 @@ impl Input {
         }
         let offset = text_begins(&mut file).map_err(failed)?.map_err(|e| self.refused(e))?;
         file.seek(SeekFrom::Start(offset)).map_err(failed)?;
-        let mut digits =
-            Digits { digits: vec![], is_hex: self.format == Format::Hex, line: 1, column: 1 };
+        let mut digits = Digits::new(self.format == Format::Hex);
         digits.digits.try_reserve_exact(size).map_err(out_of_memory)?;
         let mut block = vec![0; BLOCK];
         let mut kept = 0;
@@ -218,11 +217,17 @@ impl Content {
 struct Digits {
     digits: Vec<u8>,
     is_hex: bool,
+    /// Whether a prefix 0x is allowed: once, in hexadecimal digits.
+    may_have_prefix: bool,
     line: u64,
     column: u64,
 }
 
 impl Digits {
+    fn new(is_hex: bool) -> Self {
+        Self { digits: vec![], is_hex, may_have_prefix: is_hex, line: 1, column: 1 }
+    }
+
     /// Appends the digits of the next block of the text. White space is left out, and so is a prefix 0x
     /// of hexadecimal digits. The error is a message for the user.
     fn take(&mut self, mut block: &[u8]) -> Result<(), String> {
@@ -243,7 +248,8 @@ impl Digits {
             match block {
                 [b'\n', ..] => (self.line, self.column) = (self.line + 1, 1),
                 [byte, ..] if byte.is_ascii_whitespace() || *byte == 0x0b => self.column += 1,
-                [b'x' | b'X', ..] if self.is_hex && self.digits == b"0" => {
+                [b'x' | b'X', ..] if self.may_have_prefix && self.digits == b"0" => {
+                    self.may_have_prefix = false;
                     self.digits.clear();
                     self.column += 1;
                 }
@@ -296,7 +302,7 @@ mod tests {
     use super::*;
 
     fn digits_of(blocks: &[&str], is_hex: bool) -> Result<String, String> {
-        let mut digits = Digits { digits: vec![], is_hex, line: 1, column: 1 };
+        let mut digits = Digits::new(is_hex);
         for block in blocks {
             digits.take(block.as_bytes())?;
         }

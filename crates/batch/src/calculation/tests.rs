@@ -86,7 +86,7 @@ fn formats_of_operands_and_results() {
     fs::write(at("a.txt"), "4722366\n482869645\r\n 213711").unwrap();
     fs::write(at("a.hex"), "0x1 000000000000\n00000F\n").unwrap();
     fs::write(at("a.bin"), [15, 0, 0, 0, 0, 0, 0, 0, 0, 1]).unwrap();
-    fs::write(at("letters"), "100000000000\n00000f").unwrap();
+    fs::write(at("letters"), "1000000000000\n00000f").unwrap();
     fs::write(at("digits"), "4722366482869645213711").unwrap();
     let product = "4722366482869645213711\n";
     for a in ["a.txt", "a.hex", "a.bin", "letters", "digits"] {

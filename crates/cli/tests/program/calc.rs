@@ -164,7 +164,7 @@ fn a_stopped_calculation_leaves_nothing_behind() {
 
     let dir = tempfile::tempdir().unwrap();
     for name in ["INT", "TERM", "KILL"] {
-        let mut child = spawn(dir.path(), "calc fac 30000000 -o r.txt");
+        let mut child = spawn(dir.path(), "calc fac 20000000 -o r.txt");
         wait_for_work(&mut child);
         let begin = Instant::now();
         if name == "KILL" {

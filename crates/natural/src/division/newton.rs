@@ -26,9 +26,9 @@ use crate::product::Multiplier;
 const DIVIDED_TO: usize = 64;
 
 /// The number of limbs of quotient and divisor from which division by a reciprocal is used instead
-/// of recursive division. With a multiplier on one thread both take the same time at about this
-/// size. Recursive division spends most of its time in short products, which are not distributed over
-/// threads. The test `newton_crossover` prints the times.
+/// of recursive division. On one thread both take the same time at about this size. Measured by
+/// `cargo test -p warpint-natural newton_crossover -- --ignored --nocapture`. On several threads
+/// recursive division falls behind, because most of its products are too short for several threads.
 pub(super) const NEWTON_FROM: usize = 2_048;
 
 /// Returns X, the reciprocal of D without its top limb, which is 1. D has its top bit set, and X has

@@ -330,7 +330,7 @@ mod tests {
         let mut sample = Sample::new(8);
         let multiplier = TransformMultiplier::new(2);
         let few = [1, 2, 3, 4, 7, 8].map(|parts| parts * (GROUP << COMBINE_LEVEL));
-        let many = [1, 2, 3].map(|parts| parts * (GROUP << SPLIT_LEVEL));
+        let many = [1, 2].map(|parts| parts * (GROUP << SPLIT_LEVEL));
         for end in few.into_iter().chain(many) {
             for length in [end - 1, end, end + 1] {
                 let mut digits: Vec<u8> =
