@@ -12,6 +12,7 @@
 //! | [`limbs`] | sums of little-endian `u64` limbs, and products and quotients by a single limb |
 //! | [`montgomery`] | fields Z/pZ of any odd prime p of up to 4,096 bits |
 //! | [`primes`] | primality and smallest factors of machine words |
+//! | [`sieve`] | all primes up to a bound |
 //! | [`simd`] | instruction sets of the processor, and vectors of `f64` |
 
 pub mod dd;
@@ -23,4 +24,5 @@ pub mod limbs;
 pub mod m31;
 pub mod montgomery;
 pub mod primes;
+pub mod sieve;
 pub mod simd;

@@ -96,6 +96,30 @@ pub enum BatchError {
         /// The name of the device.
         device: String,
     },
+    /// A calculation needs more memory than is available.
+    #[error(
+        "{calculation} needs about {} of memory, but only {} are available",
+        warpint_progress::units::memory(*needed),
+        warpint_progress::units::memory(*available)
+    )]
+    Memory {
+        /// The name of the calculation.
+        calculation: &'static str,
+        /// The memory that the calculation needs, in bytes.
+        needed: u64,
+        /// The memory that is available, in bytes.
+        available: u64,
+    },
+    /// The result of a calculation with single numbers failed its check.
+    #[error(
+        "check failed: {calculation}: the result contradicts the operands: {what}; nothing is written"
+    )]
+    Wrong {
+        /// The name of the calculation.
+        calculation: &'static str,
+        /// The property that does not hold.
+        what: String,
+    },
     /// A result of the random sample differs from the recomputed result.
     #[error("check failed (seed {seed}): {operation} of {number}: {what}; nothing is written")]
     Differs {
@@ -134,7 +158,10 @@ impl BatchError {
     pub fn kind(&self) -> ErrorKind {
         match self {
             Self::Request(_) | Self::Operand { .. } | Self::Output(_) => ErrorKind::BadInput,
-            Self::Contradiction { .. } | Self::Differs { .. } => ErrorKind::Finding,
+            Self::Contradiction { .. } | Self::Differs { .. } | Self::Wrong { .. } => {
+                ErrorKind::Finding
+            }
+            Self::Memory { .. } => ErrorKind::Resources,
             Self::Shortened { .. } => ErrorKind::Io,
             Self::Unreadable { source, .. }
             | Self::Read { source, .. }

@@ -6,11 +6,15 @@
 
 use std::fs;
 
+use num_bigint::BigUint;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use warpint_integer::{Executor, Width};
+use warpint_natural::product::FastProducts;
+use warpint_progress::{StopToken, Unwatched};
 
-use crate::format::{Digits, LineReader, prefix, significant};
+use crate::calculation::{Calculation, CalculationJob, CalculationRequest};
+use crate::format::{Digits, LineReader, prefix, significant, text_begins};
 use crate::{Format, Item, Limit, NpyHeader, Source};
 
 fn cases() -> ProptestConfig {
@@ -126,8 +130,62 @@ proptest! {
     }
 }
 
+/// Generates files of one number over several lines.
+fn single_numbers() -> Vec<Vec<u8>> {
+    let lines = format!("{}\n{}\r\n", "9".repeat(70), "1".repeat(9));
+    ["", "12\n34 5\n", "0x12\nfF", &lines, "\u{feff}7", "000"]
+        .map(|text| text.as_bytes().to_vec())
+        .to_vec()
+}
+
 proptest! {
     #![proptest_config(cases_on_disk())]
+
+    /// A file is accepted if and only if it consists of digits and white space. The digits are then
+    /// those that `todec` or `tohex` writes, or the number is the same.
+    #[test]
+    fn fuzz_file_of_one_number(
+        file in changed(single_numbers()),
+        format in prop::sample::select(vec![Format::Decimal, Format::Hex, Format::Raw]),
+    ) {
+        let dir = tempfile::tempdir().unwrap();
+        let at = |name: &str| dir.path().join(name);
+        fs::write(at("file"), &file).unwrap();
+        let mut request =
+            CalculationRequest::new(Calculation::ToHex, vec![at("file")], at("out"));
+        request.in_format = Some(format);
+        let computed = CalculationJob::new(request, &FastProducts).and_then(|job| {
+            let Some(computed) = job.compute(&FastProducts, &Unwatched)? else { return Ok(None) };
+            computed.write(&StopToken::new())
+        });
+        let text = file.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&file);
+        let white = |byte: &u8| byte.is_ascii_whitespace() || *byte == 0x0b;
+        let digits: Vec<u8> = text.iter().copied().filter(|byte| !white(byte)).collect();
+        let digits = match (format, &digits[..]) {
+            (Format::Hex, [b'0', b'x' | b'X', rest @ ..]) => rest,
+            (_, digits) => digits,
+        };
+        let number = match format {
+            Format::Decimal => BigUint::parse_bytes(digits, 10),
+            Format::Hex => BigUint::parse_bytes(digits, 16),
+            _ => (!file.is_empty()).then(|| BigUint::from_bytes_le(&file)),
+        };
+        // `BigUint` accepts `_` and a sign.
+        let is_good = format == Format::Raw || digits.iter().all(u8::is_ascii_hexdigit);
+        match (computed, number.filter(|_| is_good)) {
+            (Ok(_), Some(number)) => {
+                prop_assert_eq!(fs::read_to_string(at("out")).unwrap(), format!("{number:x}\n"));
+            }
+            (Err(error), number) => {
+                // Texts in UTF-16, arrays, and lines that end in CR alone are refused as such.
+                let is_refused = text_begins(&mut &file[..]).unwrap().is_err();
+                prop_assert!(number.is_none() || (is_refused && format != Format::Raw), "{error}");
+                prop_assert!(!error.to_string().contains('\n'), "{error}");
+                prop_assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
+            }
+            (Ok(_), None) => prop_assert!(false, "{:?} is accepted", file.escape_ascii().to_string()),
+        }
+    }
 
     #[test]
     fn fuzz_file_of_numbers(

@@ -10,6 +10,7 @@
 //! | [`Request`], [`Job`], [`Opened`], [`Outcome`] | an operation on all numbers of the operands |
 //! | [`News`] | messages of a running job |
 //! | [`expression`] | numbers in the notation of users, such as `2^127-1` |
+//! | [`calculation`] | calculations with single numbers of any length, from files to files |
 //!
 //! An operand is a file, a pipe or a single number. A job reads, computes and writes piece by
 //! piece, in three threads. If a device computes, or if a check is requested, the results are
@@ -25,6 +26,7 @@
 //!
 //! Messages of [`BatchError`] contain the names of options of the program, such as `--bits`.
 
+pub mod calculation;
 mod check;
 mod error;
 pub mod expression;

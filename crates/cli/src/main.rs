@@ -6,6 +6,7 @@ mod console;
 mod exit;
 #[cfg(test)]
 mod fuzz;
+mod host_memory;
 mod lengths;
 mod limits;
 mod meter;

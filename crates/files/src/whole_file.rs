@@ -139,6 +139,23 @@ impl Draft {
         self.file.write(bytes).map_err(|e| unwritten(&self.path, &self.place, e))
     }
 
+    /// Flushes the bytes written so far to disk. This shortens the time that [`Self::finish`] takes.
+    ///
+    /// # Errors
+    /// Errors of the operating system.
+    pub fn sync(&mut self) -> Result<(), FileError> {
+        self.file.sync().map_err(|e| unwritten(&self.path, &self.place, e))
+    }
+
+    /// Moves the file to the path of the result file like [`Self::finish`], but fails if a file exists
+    /// there.
+    ///
+    /// # Errors
+    /// Errors of the operating system; the kind is [`io::ErrorKind::AlreadyExists`] if a file exists.
+    pub fn finish_new(self) -> Result<(), FileError> {
+        self.file.finish_new().map_err(|e| unwritten(&self.path, &self.place, e))
+    }
+
     /// Flushes the file to disk and moves it to the path of the result file. Readers never find an
     /// incomplete file.
     ///
@@ -211,6 +228,22 @@ mod tests {
             assert_eq!(fs::read_to_string(&path).unwrap(), expected);
             assert_eq!(names(dir.path()), ["r.txt"]);
         }
+    }
+
+    #[test]
+    fn a_new_file_does_not_replace_another() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("r.txt");
+        let file = WholeFile::new(&path).unwrap();
+        let mut first = file.begin().unwrap();
+        first.write(b"first").unwrap();
+        first.sync().unwrap();
+        let second = file.begin().unwrap();
+        first.finish_new().unwrap();
+        let error = second.finish_new().unwrap_err();
+        assert_eq!(error.io_kind(), io::ErrorKind::AlreadyExists, "{error}");
+        assert_eq!(fs::read(&path).unwrap(), b"first");
+        assert_eq!(names(dir.path()), ["r.txt"]);
     }
 
     #[cfg(unix)]

@@ -120,6 +120,17 @@ pub enum IntegerError {
         /// The index of the modulus, from 0.
         index: usize,
     },
+    /// The divisor of a division of single numbers is 0.
+    #[error("division by zero")]
+    ZeroDivisor,
+    /// The result of an operation on single numbers has more bits than are supported.
+    #[error("{operation} of more than {most} bits is not supported")]
+    TooLong {
+        /// The name of the operation, such as `a power`.
+        operation: &'static str,
+        /// The largest number of bits supported.
+        most: u64,
+    },
     /// An operand that must be one number is a batch of several numbers or of none.
     #[error("{what}: {count} integers, but exactly one is needed")]
     NotOne {
@@ -165,6 +176,8 @@ impl IntegerError {
             | Self::TooMany { .. }
             | Self::NoMethod { .. }
             | Self::ZeroModulus { .. }
+            | Self::ZeroDivisor
+            | Self::TooLong { .. }
             | Self::NotOne { .. }
             | Self::OnlyOnCpu { .. } => ErrorKind::BadInput,
             Self::Memory { .. } | Self::Threads { .. } => ErrorKind::Resources,

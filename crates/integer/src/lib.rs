@@ -1,5 +1,6 @@
 //! Batches of natural numbers of a fixed width. One operation on a batch computes up to millions of
-//! independent results, on the CPU or on a GPU. All results are exact.
+//! independent results, on the CPU or on a GPU. The module [`huge`] has operations on single numbers
+//! of any length. All results are exact.
 //!
 //! * [`UintBatch`]: the numbers and the operations on them;
 //! * [`Modulus`], [`FixedBase`]: precomputed data for many products and powers modulo one number;
@@ -8,6 +9,7 @@
 //! * [`Flagged`]: results with their [`Flags`], one per number, which mark a carry, a borrow, lost
 //!   bits, a division by zero …;
 //! * [`check`]: checks of results against their operands by identities, on the host;
+//! * [`huge`]: operations on single numbers of any length;
 //! * [`gpu`]: the kernels of devices; the arithmetic of the CPU is in the module `cpu`.
 
 mod batch;

@@ -1,7 +1,8 @@
 //! Exact arithmetic on large integers: the library behind the program `warpint`.
 //!
 //! * [`mersenne`]: Lucas–Lehmer and PRP tests of 2^p − 1.
-//! * [`integer`]: operations on batches of integers, millions at once.
+//! * [`integer`]: operations on batches of integers, millions at once, and on single numbers of any
+//!   length.
 //! * [`batch`]: files of numbers, and batch jobs, which read operands from files and write results
 //!   to a file.
 //! * [`collatz`]: verification of the Collatz conjecture, delays and records.
@@ -24,8 +25,8 @@
 //!
 //! The programs in `examples/` demonstrate PRP tests with progress and checkpoints (`prp`), proofs
 //! (`proof`), batches on CPU and GPU (`batch`), verification of the Collatz conjecture (`collatz`),
-//! a convolution (`convolution`), a product of polynomials on a GPU (`gpu_product`) and transforms
-//! over a user-defined field (`own_prime`).
+//! a convolution (`convolution`), a product of polynomials on a GPU (`gpu_product`), digits of e by
+//! products of numbers of any length (`huge`) and transforms over a user-defined field (`own_prime`).
 //!
 //! Each error is one line that says what went wrong. Its [`ErrorKind`] distinguishes bad input from
 //! a full disk or a failing device.
@@ -222,6 +223,9 @@ mod pages {
     struct Readme;
     #[doc = include_str!("../../../docs/guides/big-primes.md")]
     struct BigPrimes;
+    #[cfg(feature = "natural")]
+    #[doc = include_str!("../../../docs/guides/huge.md")]
+    struct Huge;
     #[doc = include_str!("../../../docs/guides/library.md")]
     struct Library;
     #[doc = include_str!("../../../docs/guides/polynomials.md")]

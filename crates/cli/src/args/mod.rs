@@ -8,6 +8,7 @@ mod bench_batch;
 mod bench_bigprime;
 mod bench_ntt;
 mod bench_product;
+mod calc;
 mod collatz;
 mod collatz_bench;
 mod collatz_delays;
@@ -32,6 +33,7 @@ pub(crate) use bench_batch::BenchBatchArgs;
 pub(crate) use bench_bigprime::BenchBigprimeArgs;
 pub(crate) use bench_ntt::BenchNttArgs;
 pub(crate) use bench_product::BenchProductArgs;
+pub(crate) use calc::{Calc, CalcArgs, CalcCheck, DivremArgs, SqrtArgs, TwoArgs};
 pub(crate) use collatz::Collatz;
 pub(crate) use collatz_bench::CollatzBenchArgs;
 pub(crate) use collatz_delays::{DelayArgs, PathArgs};
@@ -49,7 +51,8 @@ pub(crate) use work::{StatusArgs, WorkArgs};
 /// Exact arithmetic on large integers, on GPUs and CPUs.
 ///
 /// Tests of Mersenne numbers 2^P − 1 (PRP, Lucas–Lehmer, GIMPS assignments), batches of integers,
-/// audits of RSA keys, verification of the Collatz conjecture, transforms over big prime fields.
+/// calculations with numbers of any length, audits of RSA keys, verification of the Collatz conjecture,
+/// transforms over big prime fields.
 #[derive(Debug, Parser)]
 #[command(name = "warpint", version, after_help = EXAMPLES.to_owned() + CODES)]
 pub(crate) struct Cli {
@@ -64,6 +67,7 @@ Examples:
   warpint work                  do the assignments of warpint-work/worktodo.txt
   warpint batch mul A B -o OUT  multiply the numbers of two files, pair by pair
   warpint audit-keys KEYS       find weak RSA keys, such as keys with a common prime
+  warpint calc fac 10^6 -o OUT  the factorial of a million, in decimal digits
   warpint collatz path 27       steps and maximum of the path of 27
   warpint bench mersenne        time a squaring for exponents of several sizes
 
@@ -152,6 +156,17 @@ pub(crate) enum Command {
     /// than a notice, 2 if there is none and an entry could not be read, and 0 otherwise.
     #[command(after_help = audit_keys::EXAMPLES)]
     AuditKeys(AuditKeysArgs),
+    /// Multiply, divide … single numbers of any length; factorials, powers, conversions.
+    ///
+    /// An operand is a file of one number in decimal or hexadecimal digits or in bytes, or a small
+    /// number on the command line. White space between digits is left out. The memory that is needed
+    /// is computed before the start, and a calculation that needs more than is available is refused.
+    /// Results are checked modulo five primes.
+    #[command(after_help = calc::CALC_EXAMPLES)]
+    Calc {
+        #[command(subcommand)]
+        what: Calc,
+    },
     /// The Collatz conjecture: verify it over ranges of numbers; paths, delays and records.
     #[command(after_help = collatz::EXAMPLES)]
     Collatz {
@@ -253,11 +268,20 @@ fn gpu(text: &str) -> Result<DeviceId, String> {
 mod tests {
     use super::*;
     use clap::CommandFactory;
+    use warpint::batch::calculation::Calculation;
     use warpint::integer::Operation;
 
     #[test]
     fn the_grammar_is_sound() {
         Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn calc_has_every_calculation_of_the_list() {
+        let cli = Cli::command();
+        let calc = cli.find_subcommand("calc").unwrap();
+        let names: Vec<_> = calc.get_subcommands().map(|command| command.get_name()).collect();
+        assert_eq!(names, Calculation::ALL.map(Calculation::name));
     }
 
     #[test]

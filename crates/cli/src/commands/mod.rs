@@ -3,6 +3,7 @@
 mod audit_keys;
 mod batch;
 mod bench;
+mod calc;
 mod collatz;
 mod completions;
 mod devices;
@@ -28,6 +29,7 @@ pub(crate) fn run(command: Command) -> anyhow::Result<Exit> {
         Command::Proof { what: Proof::Verify(args) } => proof::verify(&args),
         Command::AuditKeys(args) => audit_keys::run(&args),
         Command::Batch { what } => batch::run(&what),
+        Command::Calc { what } => calc::run(&what),
         Command::Collatz { what } => collatz::run(&what),
         Command::Bench { what } => bench::run(&what),
         Command::Selftest(args) if args.faults => selftest_faults::run(&args),

@@ -29,6 +29,8 @@ mod bench_product;
 #[cfg(test)]
 mod book;
 #[cfg(test)]
+mod calc;
+#[cfg(test)]
 mod certs;
 #[cfg(test)]
 mod checked;

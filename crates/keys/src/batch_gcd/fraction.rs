@@ -8,8 +8,8 @@ use warpint_natural::product::Multiplier;
 /// limbs, of which the top ones may be 0, and D < B^m has m limbs. D/P must be below B/2.
 ///
 /// Let t be the number of limbs of P without leading zeros, and 2^s·P its multiple with the top bit
-/// set. A = 2^s·P·B^(n−t) with n = m + 2 has a reciprocal R with 0 < 1/A − R/B^(2n) < 2/B^(2n)
-/// ([`reciprocal`]). X = ⌊2^s·D·R/B^(t+1)⌋ mod B^(m+1). The error of the reciprocal is below
+/// set. A = 2^s·P·B^(n−t) with n = m + 2 has a reciprocal R with 0 < 1/A − R/B^(2n) ≤ 2/B^(2n)
+/// ([`reciprocal`], with its top limb). X = ⌊2^s·D·R/B^(t+1)⌋ mod B^(m+1). The error of the reciprocal is at most
 /// 2·(D/P)·A/B^(2n) < 2·(D/P)/B^(m+2) < 1/B^(m+1), and that of the floor is below 1/B^(m+1).
 ///
 /// Cost O(M(m)): about five products of m by m limbs.
@@ -23,7 +23,8 @@ pub(super) fn of(multiplier: &dyn Multiplier, numerator: &[u64], product: &[u64]
     shift_left_to(&mut a[n - t..], p, shift);
     // 2^s·P has t limbs.
     a.truncate(n);
-    let r = reciprocal(multiplier, &a);
+    let mut r = reciprocal(multiplier, &a);
+    r.push(1);
     drop(a);
     let mut d = vec![0; m + 1];
     shift_left_to(&mut d, numerator, shift);

@@ -16,7 +16,7 @@ mod root;
 pub use div::div_rem;
 pub use gcd::{gcd, inverse};
 pub(crate) use linear::{at_least, shift_right_assign};
-pub use linear::{copy_to, shift_left_to};
+pub use linear::{bit_length, copy_to, shift_left_to, shifted_left, shifted_right};
 pub use mersenne::{
     add_mod, canonicalise, div_small_mod, limbs_for_bits, mul_mod, mul_small_mod_assign,
     quarter_mod_assign, reduce, rotate_left, sub_mod, sub_mod_assign,

@@ -15,6 +15,14 @@ pub trait Multiplier {
     /// Returns a·b in `a.len() + b.len()` limbs.
     fn mul(&self, a: &[u64], b: &[u64]) -> Vec<u64>;
 
+    /// Returns an upper bound of the host's memory in bytes that a product of factors of `a` and `b`
+    /// limbs needs in addition to the factors and the result. Memory that is kept for the next
+    /// product counts too. The default is 0.
+    fn working_memory(&self, a: usize, b: usize) -> u64 {
+        let _ = (a, b);
+        0
+    }
+
     /// Returns the product of the two numbers of each pair, in the order of the pairs.
     fn products(&self, pairs: &[[&[u64]; 2]]) -> Vec<Vec<u64>> {
         pairs.iter().map(|[a, b]| self.mul(a, b)).collect()

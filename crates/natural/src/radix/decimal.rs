@@ -5,8 +5,16 @@
 //! O(n²) for n limbs. A longer number is split as above, with the largest k for which it has more
 //! than 19·2^k digits, and its parts are split in the same way. The cost is O(M(n)·log² n) to write
 //! and O(M(n)·log n) to read, where M(n) is the cost of a product of n limbs.
+//!
+//! [`parse_by`] and [`format_by`] are for single numbers of any length. All numbers of one level are
+//! processed together. The products of long parts are those of a multiplier, and short parts are
+//! distributed over the threads of rayon's current pool.
 
-use crate::division::{OneLimb, div_rem_by};
+use std::sync::OnceLock;
+
+use rayon::prelude::*;
+
+use crate::division::{OneLimb, Prepared, div_rem_by};
 use crate::limbs::{add_assign, trim, trimmed};
 use crate::product::{FastProducts, Multiplier};
 
@@ -24,6 +32,13 @@ const READ_LEVEL: usize = 5;
 /// The least k for which the two parts of a number that is split at 10^(19·2^k) are processed in
 /// parallel.
 const PARALLEL_LEVEL: usize = 9;
+/// The least k for which [`parse_by`] combines numbers by the caller's multiplier. Parts of at most
+/// 19·2^k digits, about 1,010 limbs, are converted in parallel, each on one thread.
+const COMBINE_LEVEL: usize = 10;
+/// The least k for which [`format_by`] splits numbers at 10^(19·2^k) by the caller's multiplier. Parts
+/// of at most 19·2^k digits, about 16,160 limbs, are converted in parallel. The products of a division
+/// of shorter numbers are too short for several threads.
+const SPLIT_LEVEL: usize = 14;
 
 /// The powers 10^(19·2^k) for k = 0, 1, …, computed once for the conversion of many numbers.
 #[derive(Debug)]
@@ -35,10 +50,16 @@ impl Powers {
     /// limbs.
     #[must_use]
     pub fn new(digits: usize) -> Self {
+        Self::by(&FastProducts, digits)
+    }
+
+    /// Computes the same as [`Self::new`], with products by `multiplier`.
+    #[must_use]
+    pub fn by(multiplier: &dyn Multiplier, digits: usize) -> Self {
         let mut powers = vec![vec![TEN_19]];
         while GROUP << powers.len() < digits {
             let last = &powers[powers.len() - 1];
-            let mut square = FastProducts.mul(last, last);
+            let mut square = multiplier.mul(last, last);
             trim(&mut square);
             powers.push(square);
         }
@@ -55,6 +76,88 @@ impl Powers {
 #[must_use]
 pub fn parse(digits: &[u8], powers: &Powers) -> Vec<u64> {
     read_halves(digits, powers)
+}
+
+/// Parses ASCII digits like [`parse`], without leading zero limbs in the result. Products of long
+/// parts are computed by `multiplier`, all products of a level by one call of
+/// [`Multiplier::products`].
+///
+/// Cost O(M(n)·log n), where M(n) is the cost of a product of n limbs. The memory is about three
+/// times that of the result, and that of a product of its length.
+#[must_use]
+pub fn parse_by(multiplier: &dyn Multiplier, digits: &[u8]) -> Vec<u64> {
+    let powers = Powers::by(multiplier, digits.len());
+    let mut parts: Vec<Vec<u64>> = digits
+        .par_rchunks(GROUP << COMBINE_LEVEL)
+        .map(|part| {
+            let mut number = read_halves(part, &powers);
+            trim(&mut number);
+            number
+        })
+        .collect();
+    for power in powers.0.iter().skip(COMBINE_LEVEL) {
+        let pairs: Vec<[&[u64]; 2]> =
+            parts.chunks_exact(2).map(|part| [&part[1][..], &power[..]]).collect();
+        let mut products = multiplier.products(&pairs).into_iter();
+        parts = parts
+            .chunks_mut(2)
+            .map(|part| match part {
+                [low, _] => {
+                    let mut number = products.next().unwrap_or_default();
+                    number.resize(number.len().max(low.len()), 0);
+                    // As low < 10^(19·2^k), no carry leaves `number`.
+                    add_assign(&mut number, low);
+                    trim(&mut number);
+                    number
+                }
+                part => part.first_mut().map(std::mem::take).unwrap_or_default(),
+            })
+            .collect();
+    }
+    parts.pop().unwrap_or_default()
+}
+
+/// Formats a number like [`format`], and returns the digits as ASCII characters. Products and
+/// divisions of long parts are computed by `multiplier`. The reciprocal of each power of ten is
+/// computed once.
+///
+/// Cost O(M(n)·log n), where M(n) is the cost of a product of n limbs. The memory is about four times
+/// that of the number, and that of its digits and of a product of its length.
+#[must_use]
+pub fn format_by(multiplier: &dyn Multiplier, number: &[u64]) -> Vec<u8> {
+    let number = trimmed(number).to_vec();
+    // A limb has fewer than 19.27 digits.
+    let groups = (number.len() as u128 * 1927 / 1900 + 1) as usize;
+    let mut digits = vec![b'0'; GROUP * groups];
+    let mut powers = Powers::by(multiplier, digits.len());
+    let mut parts = vec![(number, &mut digits[..])];
+    while powers.0.len() > SPLIT_LEVEL {
+        let Some(power) = powers.0.pop() else { break };
+        let length = GROUP << powers.0.len();
+        let prepared = OnceLock::new();
+        let mut next = Vec::with_capacity(2 * parts.len());
+        for (number, digits) in parts {
+            if digits.len() <= length {
+                next.push((number, digits));
+                continue;
+            }
+            let (high_digits, low_digits) = digits.split_at_mut(digits.len() - length);
+            if number.len() < power.len() {
+                // The high digits stay 0.
+                next.push((number, low_digits));
+                continue;
+            }
+            let prepared = prepared.get_or_init(|| Prepared::new(multiplier, &power));
+            let (high, low) = prepared.div_rem(multiplier, &number);
+            drop(number);
+            next.extend([(low, low_digits), (high, high_digits)]);
+        }
+        parts = next;
+    }
+    parts.into_par_iter().for_each(|(number, digits)| write_halves(number, digits, &powers));
+    let zeros = digits.iter().take_while(|&&digit| digit == b'0').count();
+    digits.drain(..zeros.min(digits.len() - 1));
+    digits
 }
 
 /// Formats a number as decimal digits, the highest first, without leading zeros. The number zero
@@ -163,6 +266,7 @@ fn div_rem_ten_19(number: &mut [u64]) -> u64 {
 mod tests {
     use super::*;
     use crate::limbs;
+    use crate::product::TransformMultiplier;
     use crate::sample::Sample;
 
     #[test]
@@ -208,10 +312,46 @@ mod tests {
                     assert_eq!(trimmed(&parse(text.as_bytes(), &powers)), number, "{text}");
                     assert_eq!(super::format(&number, &powers), text);
                 }
+                assert_eq!(parse_by(&FastProducts, text.as_bytes()), number, "{text}");
+                assert_eq!(format_by(&FastProducts, &number), text.as_bytes());
             }
         }
         let powers = Powers::new(1);
         assert_eq!(super::format(&[0, 0], &powers), "0");
         assert!(trimmed(&parse(b"", &powers)).is_empty());
+        assert_eq!(format_by(&FastProducts, &[0, 0]), b"0");
+        assert!(parse_by(&FastProducts, b"").is_empty());
+    }
+
+    /// Compares conversions by a multiplier with conversions by halves, for numbers of digits around
+    /// those at which numbers are split by the multiplier and divided by a reciprocal.
+    #[test]
+    fn digits_by_a_multiplier() {
+        let mut sample = Sample::new(8);
+        let multiplier = TransformMultiplier::new(2);
+        let few = [1, 2, 3, 4, 7, 8].map(|parts| parts * (GROUP << COMBINE_LEVEL));
+        let many = [1, 2].map(|parts| parts * (GROUP << SPLIT_LEVEL));
+        for end in few.into_iter().chain(many) {
+            for length in [end - 1, end, end + 1] {
+                let mut digits: Vec<u8> =
+                    (0..length).map(|_| b'0' + (sample.word() >> 33) as u8 % 10).collect();
+                digits[0] = b'7';
+                let mut power = vec![b'0'; length];
+                power[0] = b'1';
+                for digits in [digits, power, vec![b'9'; length]] {
+                    let number = parse_by(&multiplier, &digits);
+                    let powers = Powers::new(length);
+                    assert!(number == trimmed(&parse(&digits, &powers)), "{length} digits");
+                    assert!(format_by(&multiplier, &number) == digits, "{length} digits");
+                    assert!(super::format(&number, &powers).as_bytes() == digits);
+                }
+            }
+        }
+        // Limbs without zero bits: as many digits as possible in so many limbs.
+        for limbs in [1_000, 1_010, 2_021, 16_160, 32_325, 50_000] {
+            let ones = vec![u64::MAX; limbs];
+            let digits = format_by(&multiplier, &ones);
+            assert!(parse_by(&FastProducts, &digits) == ones, "{limbs} limbs");
+        }
     }
 }

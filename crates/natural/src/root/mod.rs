@@ -15,7 +15,7 @@ use crate::limbs::{
     add_assign, at_least, compare, copy_to, div_rem_small, mul_small_assign, trim, trimmed,
 };
 use crate::product::Products;
-pub use square_root::SquareRoot;
+pub use square_root::{SquareRoot, sqrt_rem_by};
 
 /// Computes roots of any degree, and reuses its working memory from one root to the next.
 #[derive(Debug, Default)]

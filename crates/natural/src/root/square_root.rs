@@ -7,19 +7,15 @@
 //! u·b + a0 < q². q can be b only if r' = 2s'. In this case, a is just below ((s' + 1)·b)², and the
 //! root is s'·b + b − 1.
 
-use crate::division::Divider;
+use crate::division::{Divider, div_rem_by};
 use crate::limbs::{
-    add_assign, at_least, copy_to, shift_left_to, shift_right_assign, sub_assign, trimmed,
+    add_assign, at_least, copy_to, shift_left_to, shift_right_assign, sub_assign, trim, trimmed,
 };
-use crate::product::Products;
+use crate::product::{Multiplier, Products};
 
 /// Computes square roots with remainder, and reuses its working memory from one root to the next.
 #[derive(Debug, Default)]
-pub struct SquareRoot {
-    scaled: Vec<u64>,
-    root: Vec<u64>,
-    parts: Parts,
-}
+pub struct SquareRoot(Roots<Own>);
 
 impl SquareRoot {
     /// Computes root ← s = ⌊√a⌋ and rem ← a − s², which is at most 2s. For a of n limbs, `root`
@@ -31,6 +27,98 @@ impl SquareRoot {
     ///
     /// Cost O(M(n)) for n limbs, where M(n) is the cost of a product and a division of n limbs.
     pub fn sqrt_rem(&mut self, root: &mut [u64], rem: &mut [u64], a: &[u64]) {
+        self.0.sqrt_rem(root, rem, a);
+    }
+}
+
+/// Returns s = ⌊√a⌋ and a − s², both without leading zero limbs. `multiplier` computes the products
+/// and divisions of long numbers.
+///
+/// For a of n limbs, the cost is at most about that of three products of numbers of n limbs.
+#[must_use]
+pub fn sqrt_rem_by(multiplier: &dyn Multiplier, a: &[u64]) -> (Vec<u64>, Vec<u64>) {
+    let half = a.len().div_ceil(2);
+    let (mut root, mut rem) = (vec![0; half], vec![0; half + 1]);
+    Roots::by(multiplier).sqrt_rem(&mut root, &mut rem, a);
+    trim(&mut root);
+    trim(&mut rem);
+    (root, rem)
+}
+
+/// The divisions and squares of the recursion.
+trait Steps {
+    /// Computes q ← ⌊a/d⌋ and r ← a mod d. q has at least `a.len() − d.len() + 1` limbs and r has as
+    /// many limbs as d, which is not zero. Limbs above the results are set to 0.
+    fn div_rem(&mut self, q: &mut [u64], r: &mut [u64], a: &[u64], d: &[u64]);
+
+    /// Computes out ← a², where `out` has exactly 2·`a.len()` limbs.
+    fn square(&mut self, out: &mut [u64], a: &[u64]);
+}
+
+/// Divisions and products on the caller's thread.
+#[derive(Debug, Default)]
+struct Own {
+    divider: Divider,
+    products: Products,
+}
+
+impl Steps for Own {
+    fn div_rem(&mut self, q: &mut [u64], r: &mut [u64], a: &[u64], d: &[u64]) {
+        self.divider.set(d);
+        self.divider.div_rem(q, r, a);
+    }
+
+    fn square(&mut self, out: &mut [u64], a: &[u64]) {
+        self.products.square(out, a);
+    }
+}
+
+/// The smallest number of limbs for which a multiplier computes squares and divisions.
+const MULTIPLIER_FROM: usize = 256;
+
+/// Divisions and products by a multiplier if the numbers are long.
+struct ByMultiplier<'a> {
+    multiplier: &'a dyn Multiplier,
+    own: Own,
+}
+
+impl Steps for ByMultiplier<'_> {
+    fn div_rem(&mut self, q: &mut [u64], r: &mut [u64], a: &[u64], d: &[u64]) {
+        if d.len() < MULTIPLIER_FROM {
+            return self.own.div_rem(q, r, a, d);
+        }
+        let (quotient, rest) = div_rem_by(self.multiplier, a, d);
+        copy_to(q, &quotient);
+        copy_to(r, &rest);
+    }
+
+    fn square(&mut self, out: &mut [u64], a: &[u64]) {
+        if a.len() < MULTIPLIER_FROM {
+            return self.own.square(out, a);
+        }
+        out.copy_from_slice(&self.multiplier.mul(a, a));
+    }
+}
+
+/// Computes square roots with remainder by the given steps.
+#[derive(Debug, Default)]
+struct Roots<S> {
+    scaled: Vec<u64>,
+    root: Vec<u64>,
+    parts: Parts<S>,
+}
+
+impl<'a> Roots<ByMultiplier<'a>> {
+    fn by(multiplier: &'a dyn Multiplier) -> Self {
+        let steps = ByMultiplier { multiplier, own: Own::default() };
+        let parts = Parts { quotient: vec![], square: vec![], steps };
+        Self { scaled: vec![], root: vec![], parts }
+    }
+}
+
+impl<S: Steps> Roots<S> {
+    /// Implements [`SquareRoot::sqrt_rem`].
+    fn sqrt_rem(&mut self, root: &mut [u64], rem: &mut [u64], a: &[u64]) {
         let a = trimmed(a);
         let Some(top) = a.last() else {
             root.fill(0);
@@ -57,7 +145,7 @@ impl SquareRoot {
             return;
         }
         let square = at_least(&mut self.scaled, 2 * k);
-        self.parts.products.square(square, s);
+        self.parts.steps.square(square, s);
         // As a − s² ≤ 2s, at most k + 1 limbs matter: the others are zero.
         let limbs = a.len().min(rem.len());
         copy_to(rem, &a[..limbs]);
@@ -67,14 +155,13 @@ impl SquareRoot {
 
 /// The working memory of the recursive square root, which is computed in place.
 #[derive(Debug, Default)]
-struct Parts {
+struct Parts<S> {
     quotient: Vec<u64>,
     square: Vec<u64>,
-    divider: Divider,
-    products: Products,
+    steps: S,
 }
 
-impl Parts {
+impl<S: Steps> Parts<S> {
     /// Computes s ← ⌊√a⌋, where s has k ≥ 1 limbs and a has 2k limbs. The top two bits of a must
     /// not both be 0. The lowest k limbs of a become (a − s²) mod 2^(64·k); the other limbs have no
     /// meaning afterwards. Returns true if a − s² ≥ 2^(64·k).
@@ -99,10 +186,9 @@ impl Parts {
             sub_assign(&mut dividend[l..], high);
         }
         let quotient = at_least(&mut self.quotient, k);
-        self.divider.set(high);
         // The quotient is at most b.
         let rest = &mut self.square;
-        self.divider.div_rem(quotient, at_least(rest, h), dividend);
+        self.steps.div_rem(quotient, at_least(rest, h), dividend, high);
         let mut top = quotient[l] + u64::from(more);
         let odd = quotient[0] & 1 == 1;
         shift_right_assign(&mut quotient[..l], 1);
@@ -121,7 +207,7 @@ impl Parts {
             low.fill(u64::MAX);
         }
         let square = at_least(&mut self.square, 2 * l);
-        self.products.square(square, low);
+        self.steps.square(square, low);
         carry -= i8::from(sub_assign(&mut a[..k], square));
         if carry < 0 {
             sub_assign(s, &[1]);
@@ -137,6 +223,7 @@ impl Parts {
 mod tests {
     use super::*;
     use crate::limbs;
+    use crate::product::{FastProducts, TransformMultiplier};
     use crate::sample::Sample;
 
     #[track_caller]
@@ -150,6 +237,35 @@ mod tests {
         sum.resize(sum.len().max(r.len()), 0);
         add_assign(&mut sum, &r);
         assert!(trimmed(&sum) == trimmed(a), "{a:x?} less {s:x?} squared is not {r:x?}");
+    }
+
+    /// Compares roots by a multiplier with roots on the caller's thread: of squares and of the
+    /// numbers next to them, at lengths on both sides of the limit between both methods.
+    #[test]
+    fn roots_by_a_multiplier() {
+        let mut roots = SquareRoot::default();
+        let mut sample = Sample::new(4);
+        let multiplier = TransformMultiplier::new(2);
+        let m = MULTIPLIER_FROM;
+        for n in [0, 1, 2, m - 1, m, m + 1, 2 * m - 1, 2 * m, 2 * m + 1, 9000] {
+            let s = sample.number(n);
+            let mut a = FastProducts.mul(&s, &s);
+            a.push(0);
+            for addend in [&[][..], &s, &s, &[1]] {
+                add_assign(&mut a, addend);
+                let k = a.len().div_ceil(2);
+                let (mut s, mut r) = (vec![3; k], vec![3; k + 1]);
+                roots.sqrt_rem(&mut s, &mut r, &a);
+                let (root, rest) = sqrt_rem_by(&multiplier, &a);
+                assert!(root == trimmed(&s) && rest == trimmed(&r), "{n} limbs");
+            }
+            let ones = vec![u64::MAX; n];
+            let (root, rest) = sqrt_rem_by(&multiplier, &ones);
+            let mut sum = FastProducts.mul(&root, &root);
+            sum.resize(n + 2, 0);
+            add_assign(&mut sum, &rest);
+            assert!(trimmed(&sum) == trimmed(&ones), "{n} limbs of ones");
+        }
     }
 
     /// Tests squares, also of numbers with long runs of equal bits, and the numbers next to

@@ -9,6 +9,7 @@ mod checks;
 mod devices;
 mod engines;
 mod gfn;
+mod huge;
 mod in_turns;
 mod integers;
 mod jacobi;

@@ -232,6 +232,15 @@ impl Multiplier for TransformMultiplier {
         product
     }
 
+    fn working_memory(&self, a: usize, b: usize) -> u64 {
+        // A longer product consists of shorter ones. Their sum takes as much memory as the result.
+        let most = if self.primes { ntt::MAX_LIMBS } else { self.most_points / 2 };
+        let (limbs, is_long) = ((a + b).min(most) as u64, a + b > most);
+        // 60 bytes a limb for the operands and 120 for the tables, or transforms modulo 2^64 − 2^32
+        // + 1 with three operands and two tables.
+        limbs * 180 + if is_long { 8 * (a + b) as u64 } else { 0 }
+    }
+
     fn mul_matrices(&self, m: Matrix2, n: Matrix2) -> [[Vec<u64>; 2]; 2] {
         let longest = |m: &Matrix2| m.iter().flatten().map(|x| trimmed(x).len()).max().unwrap_or(0);
         let sizes = [longest(&m), longest(&n)];
