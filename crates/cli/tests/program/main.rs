@@ -51,6 +51,8 @@ mod leftovers;
 #[cfg(test)]
 mod output;
 #[cfg(test)]
+mod make_keys;
+#[cfg(test)]
 mod places;
 #[cfg(test)]
 mod proofs;

@@ -207,10 +207,10 @@ impl Operation {
 
     /// Estimates very roughly the nanoseconds that one CPU core needs for one result, for operands
     /// of the given widths. The estimate counts schoolbook products of numbers as wide as the
-    /// widest operand: one per bit of the exponent for a power and per bit of the number for a test for
-    /// primality, 20 for a greatest common divisor or
-    /// an inverse, and one for every other operation. A product of two 64-bit limbs counts as one
-    /// nanosecond. An exponent missing from `widths` is as wide as the first operand.
+    /// widest operand: one per bit of the exponent for a power, one per bit of the number for a test
+    /// for primality, 20 for a greatest common divisor or an inverse, and one for every other
+    /// operation. A product of two 64-bit limbs counts as one nanosecond. An exponent missing from
+    /// `widths` is as wide as the first operand.
     #[must_use]
     pub fn nanoseconds(self, widths: &[Width]) -> f64 {
         let bits = |i: usize| {

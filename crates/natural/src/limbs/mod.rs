@@ -2,8 +2,9 @@
 //! x = Σ x_i·2^(64·i).
 //!
 //! Tests compare the fast algorithms of this crate, and the algorithms on devices, with the
-//! products, quotients, greatest common divisors, roots, powers and primality tests of this module.
-//! Sums, comparisons and shifts take one pass over the limbs, and so do most operations modulo 2^p − 1.
+//! products, quotients, greatest common divisors, roots, powers and primality tests of this
+//! module. Sums, comparisons and shifts take one pass over the limbs, and so do most operations
+//! modulo 2^p − 1.
 
 mod div;
 mod gcd;

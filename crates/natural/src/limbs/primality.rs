@@ -62,14 +62,9 @@ fn passes_base_2(n: &[u64]) -> bool {
 fn passes_lucas(n: &[u64]) -> bool {
     // Squares have been excluded.
     let parameters = (5u64..).step_by(2).map(|d| (d, d % 4 == 3));
-    let symbols = parameters.map(|(d, negative)| (d, negative, euler(d, negative, n)));
-    let Some((d, negative, symbol)) = symbols.into_iter().find(|&(_, _, symbol)| symbol != 1)
-    else {
-        return false;
-    };
-    if symbol == 0 {
-        return false;
-    }
+    let symbols = parameters.map(|(d, negative)| (d, negative, symbol(d, negative, n)));
+    let first = symbols.into_iter().find(|&(_, _, symbol)| symbol != 1);
+    let Some((d, negative, -1)) = first else { return false };
     let residue = |x: &[u64]| div_rem(x, n).1;
     let minus = |x: &[u64], y: &[u64]| {
         let mut difference = n.to_vec();
@@ -130,7 +125,7 @@ fn passes_lucas(n: &[u64]) -> bool {
 /// Returns the Jacobi symbol (D | n) for D = ±d, by its definition as a product of Legendre symbols:
 /// by reciprocity, (D | n) = ±(n | d), and (n | d) is the product of (n | p) over the prime factors p
 /// of d.
-fn euler(d: u64, negative: bool, n: &[u64]) -> i8 {
+fn symbol(d: u64, negative: bool, n: &[u64]) -> i8 {
     let mut symbol = 1;
     let mut rest = d;
     while rest > 1 {
