@@ -19,7 +19,9 @@ pub enum KeysError {
         path: PathBuf,
     },
     /// Two of the primes drawn are equal.
-    #[error("two primes of seed {seed} are equal, which would be a weakness not asked for: give another seed")]
+    #[error(
+        "two primes of seed {seed} are equal, which would be a weakness not asked for: give another seed"
+    )]
     EqualPrimes {
         /// The seed.
         seed: u64,

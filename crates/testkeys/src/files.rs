@@ -182,11 +182,7 @@ fn factor(layout: &Layout, primes: &Primes, i: usize) -> Vec<u32> {
     row
 }
 
-fn list(
-    request: &Request,
-    layout: &Layout,
-    primes: &Primes,
-) -> Result<String, serde_json::Error> {
+fn list(request: &Request, layout: &Layout, primes: &Primes) -> Result<String, serde_json::Error> {
     let entry = |planted: &Planted| Entry {
         kind: planted.kind,
         lines: planted.positions.iter().map(|&i| i as u64 + HEADER + 1).collect(),

@@ -178,7 +178,8 @@ impl<'a> Common<'a> {
         if wrong.is_empty() {
             return Ok(found);
         }
-        let what = format!("{} of {} tests for primality computed again", wrong.len(), sample.len());
+        let what =
+            format!("{} of {} tests for primality computed again", wrong.len(), sample.len());
         Err(KeysError::Wrong { device: device.info().id.clone(), what })
     }
 }
@@ -219,9 +220,8 @@ pub(crate) fn find(
         Search { index, origin: Origin::Drawn(rng, shape), candidates }
     };
     search(&common, 0..layout.drawn(), &drawn, &mut primes, watch)?;
-    let smaller: Vec<Vec<u64>> = (layout.drawn()..count)
-        .map(|index| words(primes.row(index - layout.drawn())))
-        .collect();
+    let smaller: Vec<Vec<u64>> =
+        (layout.drawn()..count).map(|index| words(primes.row(index - layout.drawn()))).collect();
     let following = |index: usize| {
         // Its highest bits are 110.
         let base = plus(&smaller[index - layout.drawn()], 2);

@@ -61,9 +61,9 @@ impl Request {
             (self.close, 1),
             (self.even, 1),
         ];
-        let weak = lines.into_iter().try_fold(0u64, |sum, (n, lines)| {
-            sum.checked_add(n.checked_mul(lines)?)
-        });
+        let weak = lines
+            .into_iter()
+            .try_fold(0u64, |sum, (n, lines)| sum.checked_add(n.checked_mul(lines)?));
         match weak.and_then(|weak| count.checked_sub(weak)) {
             Some(sound) => Ok(sound),
             None => refused(format!(

@@ -107,7 +107,8 @@ fn check(request: &Request, text: &str, planted: &Value) {
                 let (_, n) = moduli.iter().find(|(of, _)| of == line).unwrap();
                 trimmed(&limbs::div_rem(n, &prime).1).is_empty()
             });
-            let expected = if matches!(entry["kind"].as_str(), Some("shared-prime" | "ring")) { 2 } else { 1 };
+            let expected =
+                if matches!(entry["kind"].as_str(), Some("shared-prime" | "ring")) { 2 } else { 1 };
             assert_eq!(divided.count(), expected, "{entry}");
         }
     }

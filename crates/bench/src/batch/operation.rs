@@ -98,7 +98,9 @@ impl Operation {
     /// divisor is roughly proportional to the ratio of computation to memory traffic.
     pub(super) fn weight(self) -> u64 {
         match self {
-            Self::Listed(Listed::Gcd | Listed::Inverse | Listed::Power | Listed::ProbablePrime) => 8,
+            Self::Listed(Listed::Gcd | Listed::Inverse | Listed::Power | Listed::ProbablePrime) => {
+                8
+            }
             Self::Listed(_) => 1,
             Self::GcdByDivision => 16,
         }

@@ -32,7 +32,8 @@ pub(crate) fn run(args: &MakeKeysArgs) -> anyhow::Result<Exit> {
     let outputs = Outputs::new(&args.out, args.force)?;
     let (executor, device) = place::executor(args.device, args.threads)?;
     let silent = args.quiet || args.json;
-    let steps = Steps::new(signals.save_first(), |done, total| format!("{done} of {total}"), silent);
+    let steps =
+        Steps::new(signals.save_first(), |done, total| format!("{done} of {total}"), silent);
     let made = make(&request, &executor, &outputs, &steps);
     steps.meter().end();
     let made = match made {

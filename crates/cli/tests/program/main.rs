@@ -47,11 +47,11 @@ mod files;
 #[cfg(unix)]
 #[cfg(test)]
 mod leftovers;
+#[cfg(test)]
+mod make_keys;
 #[cfg(unix)]
 #[cfg(test)]
 mod output;
-#[cfg(test)]
-mod make_keys;
 #[cfg(test)]
 mod places;
 #[cfg(test)]

@@ -62,8 +62,8 @@ fn passes_base_2(n: &[u64]) -> bool {
 fn passes_lucas(n: &[u64]) -> bool {
     // Squares have been excluded.
     let parameters = (5u64..).step_by(2).map(|d| (d, d % 4 == 3));
-    let symbols = parameters.map(|(d, negative)| (d, negative, symbol(d, negative, n)));
-    let first = symbols.into_iter().find(|&(_, _, symbol)| symbol != 1);
+    let mut symbols = parameters.map(|(d, negative)| (d, negative, symbol(d, negative, n)));
+    let first = symbols.find(|&(_, _, symbol)| symbol != 1);
     let Some((d, negative, -1)) = first else { return false };
     let residue = |x: &[u64]| div_rem(x, n).1;
     let minus = |x: &[u64], y: &[u64]| {

@@ -2,7 +2,7 @@ use warpint_arith::primes::{is_prime, smallest_factor};
 
 use super::lucas::jacobi;
 use super::*;
-use crate::euclid::{self};
+use crate::euclid;
 use crate::limbs::{self, trimmed};
 use crate::power::PowMod;
 use crate::product::FastProducts;

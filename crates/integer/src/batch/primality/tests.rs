@@ -47,10 +47,7 @@ fn bases_that_a_number_divides_exclude_nothing() {
     let none = PrimalityTest::strong(&[]).unwrap();
     let numbers = batch(&CPU(), 32, &["2047", "1022117"]);
     assert_eq!(numbers.is_probable_prime(&none).unwrap(), [false, true]);
-    assert_eq!(
-        numbers.is_probable_prime(&none.with_trial_division(1010)).unwrap(),
-        [false, false]
-    );
+    assert_eq!(numbers.is_probable_prime(&none.with_trial_division(1010)).unwrap(), [false, false]);
 }
 
 #[test]

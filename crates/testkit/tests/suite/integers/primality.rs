@@ -30,7 +30,8 @@ pub(crate) fn near_random(executor: &Executor, limbs: usize) {
     }
     let primes: Vec<Integer> =
         numbers.into_iter().zip(&want).filter(|(_, prime)| **prime).map(|(n, _)| n).collect();
-    let products = primes.iter().flat_map(|p| [Integer::from(p * p), Integer::from(p * &primes[0])]);
+    let products =
+        primes.iter().flat_map(|p| [Integer::from(p * p), Integer::from(p * &primes[0])]);
     let products: Vec<Integer> = products.collect();
     let got = batch(executor, 2 * limbs, &products).is_probable_prime(&test).unwrap();
     assert!(got.iter().all(|prime| !prime), "a product of two primes is taken for a prime");
@@ -47,7 +48,11 @@ fn pi(bits: u32) -> Integer {
             if term == 0 {
                 break;
             }
-            if k % 2 == 0 { sum += term } else { sum -= term }
+            if k % 2 == 0 {
+                sum += term
+            } else {
+                sum -= term
+            }
             power /= x * x;
         }
         sum
