@@ -106,7 +106,7 @@ impl Layout {
         let mut old: Vec<usize> = (0..count).collect();
         for i in (1..count).rev() {
             // Below i + 1. Its deviation from the uniform distribution is below 2^-33.
-            let j = u128::from(rng.next_u64()) * (i as u128 + 1) >> 64;
+            let j = (u128::from(rng.next_u64()) * (i as u128 + 1)) >> 64;
             old.swap(i, j as usize);
         }
         let mut new = vec![0; count];

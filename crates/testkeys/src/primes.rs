@@ -192,7 +192,8 @@ fn sample(count: usize) -> Vec<usize> {
         return (0..count).collect();
     }
     let mut rng = ChaCha8Rng::seed_from_u64(RandomState::new().hash_one(0));
-    let drawn = (0..wanted).map(|_| (u128::from(rng.next_u64()) * count as u128 >> 64) as usize);
+    let mut below = || ((u128::from(rng.next_u64()) * count as u128) >> 64) as usize;
+    let drawn = (0..wanted).map(|_| below());
     let mut sample: Vec<usize> = drawn.collect();
     sample.sort_unstable();
     sample.dedup();

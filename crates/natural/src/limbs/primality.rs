@@ -36,7 +36,7 @@ pub fn is_probable_prime(n: &[u64]) -> bool {
 /// Returns d and s with x = d·2^s and odd d, for x > 0.
 fn without_twos(mut x: Vec<u64>) -> (Vec<u64>, usize) {
     let mut s = 0;
-    while x[0] % 2 == 0 {
+    while x[0].is_multiple_of(2) {
         shift_right_assign(&mut x, 1);
         s += 1;
         trim(&mut x);

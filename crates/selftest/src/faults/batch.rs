@@ -142,19 +142,18 @@ fn operands(
 /// Returns for each odd number the smallest probable prime that is not less. The search begins anew
 /// at the lowest odd number of the same highest limbs if the lowest limb overflows.
 fn primes_from(numbers: UintBatch) -> Result<UintBatch, IntegerError> {
-    let (test, limbs) = (PrimalityTest::baillie_psw(), numbers.width().limbs());
-    let mut numbers = numbers;
-    loop {
-        let found = numbers.is_probable_prime(&test)?;
-        if found.iter().all(|&prime| prime) {
-            return Ok(numbers);
-        }
-        let mut rows = numbers.to_limbs()?;
-        for (row, _) in rows.chunks_mut(limbs).zip(found).filter(|(_, prime)| !prime) {
+    let (test, width) = (PrimalityTest::baillie_psw(), numbers.width());
+    let mut rows = numbers.to_limbs()?;
+    for row in rows.chunks_mut(width.limbs()) {
+        loop {
+            let number = UintBatch::from_limbs(&Executor::cpu(), width, row)?;
+            if number.is_probable_prime(&test)? == [true] {
+                break;
+            }
             row[0] = row[0].wrapping_add(2);
         }
-        numbers = UintBatch::from_vec(&Executor::cpu(), numbers.width(), rows)?;
     }
+    UintBatch::from_vec(&Executor::cpu(), width, rows)
 }
 
 fn explained<T>(operation: Operation, result: Result<T, IntegerError>) -> Result<T, String> {
