@@ -82,7 +82,7 @@ pub(crate) fn published(executor: &Executor, most_bits: u32) {
         .parse()
         .unwrap();
     let less: Integer = p.clone() - 1u32;
-    let n = p * Integer::from(313 * &less + 1u32) * Integer::from(353 * &less + 1u32);
+    let n = p * (less.clone() * 313u32 + 1u32) * (less * 353u32 + 1u32);
     numbers.push((n.clone(), false));
     numbers.retain(|(n, _)| n.significant_bits() <= most_bits);
     let limbs = numbers.iter().map(|(n, _)| n.significant_bits().div_ceil(32)).max().unwrap();
