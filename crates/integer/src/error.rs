@@ -131,6 +131,12 @@ pub enum IntegerError {
         /// The largest number of bits supported.
         most: u64,
     },
+    /// A base of a strong test for primality is 0 or 1.
+    #[error("base {base} of a strong test: a base must be at least 2")]
+    Base {
+        /// The base.
+        base: u32,
+    },
     /// An operand that must be one number is a batch of several numbers or of none.
     #[error("{what}: {count} integers, but exactly one is needed")]
     NotOne {
@@ -178,6 +184,7 @@ impl IntegerError {
             | Self::ZeroModulus { .. }
             | Self::ZeroDivisor
             | Self::TooLong { .. }
+            | Self::Base { .. }
             | Self::NotOne { .. }
             | Self::OnlyOnCpu { .. } => ErrorKind::BadInput,
             Self::Memory { .. } | Self::Threads { .. } => ErrorKind::Resources,

@@ -4,6 +4,7 @@
 //!
 //! * [`UintBatch`]: the numbers and the operations on them;
 //! * [`Modulus`], [`FixedBase`]: precomputed data for many products and powers modulo one number;
+//! * [`PrimalityTest`]: tests of the numbers of a batch for primality;
 //! * [`Operation`]: the list of operations that jobs, benchmarks and test suites iterate over;
 //! * [`Executor`]: the CPU or the device that stores batches and runs operations;
 //! * [`Flagged`]: results with their [`Flags`], one per number, which mark a carry, a borrow, lost
@@ -25,7 +26,7 @@ mod storage;
 mod text;
 mod width;
 
-pub use batch::{FixedBase, GcdExt, Modulus, Reduction, UintBatch};
+pub use batch::{FixedBase, GcdExt, Modulus, PrimalityTest, Reduction, UintBatch};
 pub use error::{IntegerError, TextProblem};
 pub use executor::Executor;
 pub use flags::{Flagged, Flags};

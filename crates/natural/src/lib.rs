@@ -10,6 +10,7 @@
 //! | [`euclid`] | the greatest common divisor, cofactors and the Jacobi symbol |
 //! | [`root`] | roots |
 //! | [`power`] | powers modulo a number |
+//! | [`primality`] | trial division, the strong test and the strong Lucas test |
 //! | [`radix`] | decimal and hexadecimal digits |
 //!
 //! Types such as [`product::Products`] contain working memory and reuse it from one operation to
@@ -20,6 +21,7 @@ pub mod euclid;
 mod kernels;
 pub mod limbs;
 pub mod power;
+pub mod primality;
 pub mod product;
 pub mod radix;
 pub mod root;

@@ -13,6 +13,7 @@
 //!   assignments.
 //! * [`gimps`]: the file formats of GIMPS (the Great Internet Mersenne Prime Search) and its
 //!   programs.
+//! * [`testkeys`]: test moduli for audits of RSA keys, with planted weaknesses.
 //! * [`device`]: GPUs and kernels.
 //! * [`natural`]: single natural numbers of any length.
 //! * [`arith`]: exact scalar arithmetic.
@@ -212,6 +213,9 @@ pub use warpint_progress as progress;
 #[cfg(feature = "runner")]
 #[doc(inline)]
 pub use warpint_runner as runner;
+#[cfg(feature = "testkeys")]
+#[doc(inline)]
+pub use warpint_testkeys as testkeys;
 #[cfg(feature = "transform")]
 #[doc(inline)]
 pub use warpint_transform as transform;

@@ -30,10 +30,20 @@ fn numbers(seed: u64) -> UintBatch {
     UintBatch::from_limbs_u64(&Executor::cpu(), Width::new(64).unwrap(), &limbs).unwrap()
 }
 
+/// Returns twelve primes. A device that computes no powers makes all of them composite.
+fn primes() -> UintBatch {
+    let primes = (1u64 << 63..).filter(|&n| warpint_natural::limbs::is_probable_prime(&[n]));
+    let limbs: Vec<u64> = primes.take(12).collect();
+    UintBatch::from_limbs_u64(&Executor::cpu(), Width::new(64).unwrap(), &limbs).unwrap()
+}
+
 fn outcome(operation: Operation, fault: DeviceFault, asked_for: bool) -> (Outcome, u64) {
     let faulty = FaultyDevice::new(simulator(), fault);
     let on = Executor::on(faulty.device().clone());
-    let [a, b, m] = [3, 77, 1234].map(numbers);
+    let [mut a, b, m] = [3, 77, 1234].map(numbers);
+    if operation == Operation::ProbablePrime {
+        a = primes();
+    }
     let mut identities = Identities::new(asked_for, 5);
     let outcome = identities.compute(operation, &on, [&a, &b, &m], 2).unwrap();
     (outcome, faulty.strikes())
@@ -51,8 +61,13 @@ fn a_flipped_bit_is_computed_again_and_dead_devices_give_no_result() {
         let (sound, _) = outcome(operation, SOUND, true);
         assert_eq!((sound.erred, sound.wrong, sound.checked), (None, None, 12), "{operation:?}");
 
-        // The first download of an inverse is made by the executor itself.
-        let download = u64::from(operation == Operation::Inverse);
+        // The first download of an inverse, and the first two of a test for primality, are made by
+        // the operation itself.
+        let download = match operation {
+            Operation::Inverse => 1,
+            Operation::ProbablePrime => 2,
+            _ => 0,
+        };
         let flip = DeviceFault::FlippedDownload { download, bit: 69 };
         let (again, strikes) = outcome(operation, flip, true);
         assert_eq!(strikes, 1);

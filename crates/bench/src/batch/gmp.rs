@@ -57,9 +57,14 @@ pub(super) struct Gmp {
     gcd: Three,
     invert: unsafe extern "C" fn(*mut Mpz, *const Mpz, *const Mpz) -> c_int,
     power: unsafe extern "C" fn(*mut Mpz, *const Mpz, *const Mpz, *const Mpz),
+    probable_prime: unsafe extern "C" fn(*const Mpz, c_int) -> c_int,
     /// Keeps the library loaded, because the functions above are valid only until it is unloaded.
     _library: Library,
 }
+
+/// The number of repetitions that selects the Baillie–PSW test alone in `mpz_probab_prime_p` of GMP
+/// 6.2 and later. Earlier versions compute as many strong tests.
+const BAILLIE_PSW: c_int = 24;
 
 /// The file names of the library: two on Linux, one on macOS and one on Windows.
 const NAMES: [&str; 4] = ["libgmp.so.10", "libgmp.so", "libgmp.10.dylib", "libgmp-10.dll"];
@@ -102,6 +107,7 @@ impl Gmp {
                 gcd: symbol(l, b"__gmpz_gcd\0")?,
                 invert: symbol(l, b"__gmpz_invert\0")?,
                 power: symbol(l, b"__gmpz_powm\0")?,
+                probable_prime: symbol(l, b"__gmpz_probab_prime_p\0")?,
                 _library: library,
             })
         }
@@ -304,6 +310,14 @@ impl<'a> Temporaries<'a> {
                 // GMP leaves the limbs above the remainder undefined.
                 self.limbs[usize::try_from(used).unwrap_or(0)..].fill(0);
                 rest.copy_from_slice(&self.limbs[..rest.len()]);
+            }
+            Listed::ProbablePrime => {
+                let mut number = Mpz::unset();
+                // SAFETY: `a` is valid for reading n limbs, and outlives the view, through which GMP
+                // only reads.
+                let view = unsafe { (gmp.view)(&mut number, a.as_ptr(), n) };
+                // SAFETY: `view` is a view of a natural number.
+                out[0] = u64::from(unsafe { (gmp.probable_prime)(view, BAILLIE_PSW) } != 0);
             }
             Listed::Gcd | Listed::Inverse | Listed::Power => {
                 if self.number_of(operation, [a, b, m]) {

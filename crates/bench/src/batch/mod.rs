@@ -12,6 +12,7 @@ mod on_cpu;
 mod on_device;
 mod operands;
 mod operation;
+mod primality;
 mod row;
 mod works;
 

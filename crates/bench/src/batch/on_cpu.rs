@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use rayon::prelude::*;
 use warpint_integer::gpu::Choice;
-use warpint_integer::{Executor, Flags, UintBatch, Width};
+use warpint_integer::{Executor, Flags, PrimalityTest, UintBatch, Width};
 
 use super::euclid::Euclid;
 use super::gmp::{self, Gmp};
@@ -91,6 +91,11 @@ impl Batches {
                 Some(moduli) => a.pow_mod(b, moduli).map(|(powers, _)| *out = powers),
                 None => Ok(()),
             },
+            Listed::ProbablePrime => {
+                let primes = a.is_probable_prime(&PrimalityTest::baillie_psw())?;
+                let primes = primes.into_iter().map(u32::from).collect();
+                UintBatch::from_vec(a.executor(), Width::new(32)?, primes).map(|found| *out = found)
+            }
         }?;
         Ok(begin.elapsed())
     }

@@ -10,6 +10,7 @@ use warpint_integer::gpu::{
 
 use super::euclid::Euclid;
 use super::operands::Operands;
+use super::primality::Primality;
 use super::{Listed, Operation, Place, Work};
 use crate::{BenchError, is_simulator};
 
@@ -26,6 +27,7 @@ pub(super) struct OnDevice {
     /// without a result. `None` for other operations.
     moduli: Option<(Buffer<u32>, Buffer<u8>)>,
     euclid: Option<Euclid>,
+    primality: Option<Primality>,
     copies: Vec<CopyRate>,
     /// The number of timed runs.
     runs: usize,
@@ -77,6 +79,7 @@ impl OnDevice {
             remainders: device.alloc(remainder_limbs)?,
             moduli: None,
             euclid: None,
+            primality: None,
             runs,
             gpu,
         })
@@ -123,6 +126,8 @@ impl OnDevice {
                 Some((m, zeros)) => self.gpu.power(a, b, operand(&*m, limbs), count, out, zeros),
                 None => Ok(()),
             },
+            // `Primality` computes it.
+            Listed::ProbablePrime => Ok(()),
             Listed::Square => match work.method {
                 Some(method) => self.gpu.multiply_by(method, Part::Full, a, None, count, out),
                 None => self.gpu.square(Part::Full, a, count, out),
@@ -140,7 +145,12 @@ impl OnDevice {
 
 impl Place for OnDevice {
     fn first(&mut self, work: &Work, operands: &Operands) -> Result<Option<Duration>, BenchError> {
-        (self.moduli, self.euclid) = (None, None);
+        (self.moduli, self.euclid, self.primality) = (None, None, None);
+        if work.operation == Operation::Listed(Listed::ProbablePrime) {
+            let executor = Executor::from(self.gpu.clone());
+            let primality = self.primality.insert(Primality::new(&executor, work, operands)?);
+            return Ok(Some(primality.run()?));
+        }
         if work.operation == Operation::GcdByDivision {
             let executor = Executor::from(self.gpu.clone());
             let euclid = self.euclid.insert(Euclid::new(&executor, work, operands)?);
@@ -169,6 +179,9 @@ impl Place for OnDevice {
         if let Some(euclid) = &self.euclid {
             return euclid.result(i);
         }
+        if let Some(primality) = &self.primality {
+            return primality.result(i);
+        }
         let limbs = work.operation.result_limbs(work.limbs);
         let mut result = self.out.download_part(i * limbs..(i + 1) * limbs)?;
         let limbs = work.operation.remainder_limbs(work.limbs);
@@ -179,6 +192,9 @@ impl Place for OnDevice {
     fn times(&mut self, work: &Work) -> Result<Vec<Duration>, BenchError> {
         if let Some(euclid) = &mut self.euclid {
             return euclid.times();
+        }
+        if let Some(primality) = &mut self.primality {
+            return primality.times();
         }
         // A run before the timed runs keeps the device busy while the host submits these.
         self.submit(work)?;

@@ -41,6 +41,10 @@ impl Operation {
                 Listed::Inverse => "a^(−1) mod m, m odd; 0 where there is none",
                 Listed::SquareRoot => "⌊√a⌋ and a − ⌊√a⌋²",
                 Listed::Power => "a^b mod m, m odd",
+                Listed::ProbablePrime => {
+                    "1 if a is a probable prime, otherwise 0; 1 in 12 random numbers has no factor \
+                     below 1000 and needs a power"
+                }
             },
             Self::GcdByDivision => {
                 "the same numbers as gcd, but by Euclid's algorithm, for comparison: each step \
@@ -94,7 +98,9 @@ impl Operation {
     /// divisor is roughly proportional to the ratio of computation to memory traffic.
     pub(super) fn weight(self) -> u64 {
         match self {
-            Self::Listed(Listed::Gcd | Listed::Inverse | Listed::Power) => 8,
+            Self::Listed(Listed::Gcd | Listed::Inverse | Listed::Power | Listed::ProbablePrime) => {
+                8
+            }
             Self::Listed(_) => 1,
             Self::GcdByDivision => 16,
         }
@@ -109,6 +115,7 @@ impl Operation {
             Listed::Gcd | Listed::Inverse | Listed::Power => limbs,
             Listed::Multiply | Listed::Square => 2 * limbs,
             Listed::SquareRoot => limbs.div_ceil(2),
+            Listed::ProbablePrime => 1,
         }
     }
 
@@ -232,6 +239,8 @@ mod tests {
         assert_eq!(Operation::GcdByDivision.expected(&[0, 6], &[0, 4], &[]), [0, 2]);
         assert_eq!(Operation::GcdByDivision.expected(&[0, 6], &[0, 0], &[]), [1, 0]);
         assert_eq!(of(Listed::Power).expected(&[3, 0], &[4, 0], &[7, 0]), [4, 0]);
+        assert_eq!(of(Listed::ProbablePrime).expected(&[u32::MAX - 4, 0], &[], &[]), [1]);
+        assert_eq!(of(Listed::ProbablePrime).expected(&[u32::MAX, 1], &[], &[]), [0]);
         assert_eq!(of(Listed::SquareRoot).expected(&[8, 0, 4], &[], &[]), [0, 2, 8, 0, 0]);
         assert_eq!(of(Listed::SquareRoot).expected(&[u32::MAX], &[], &[]), [0xffff, 0x1_fffe, 0]);
         // One limb and three: the carry beyond them is truncated.

@@ -91,6 +91,13 @@ Examples:
   $ warpint batch powm 3 2^61-2 2^61-1 -o - --quiet
   1";
 
+const ISPRIME_EXAMPLES: &str = "\
+Examples:
+  warpint batch isprime a.txt -o primes.txt
+
+  $ warpint batch isprime 2^521-1 -o - --quiet
+  1";
+
 /// The operation on the numbers of files.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Batch {
@@ -124,6 +131,13 @@ pub(crate) enum Batch {
     /// a^e mod m; no result if m = 0.
     #[command(after_help = POWM_EXAMPLES)]
     Powm(PowerArgs),
+    /// 1 if a is a prime or a Baillie–PSW probable prime, otherwise 0; in npy and raw files of 32 bits.
+    ///
+    /// The Baillie–PSW test is trial division, a strong test to base 2 and a strong Lucas test. All
+    /// primes pass. No composite number is known that passes, and none below 2^64 does; this is no
+    /// proof that a larger number is prime.
+    #[command(after_help = ISPRIME_EXAMPLES)]
+    Isprime(SquareArgs),
 }
 
 #[derive(Debug, Args)]
@@ -245,7 +259,7 @@ pub(crate) struct BatchArgs {
     pub(crate) strict: bool,
 
     /// How results are checked. identity: compare every result with its operands modulo 2^61 − 1
-    /// (for powm, compute a random sample again on the CPU). none: no check. N: compute N random
+    /// (for powm and isprime, compute a random sample again on the CPU). none: no check. N: compute N random
     /// results again by slow arithmetic from the text of the operands, and compare the text of the
     /// results. Combine two with a comma: identity,N or none,N [default: identity on a device, none
     /// on the CPU; N alone is in addition to this default].

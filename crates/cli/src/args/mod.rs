@@ -14,6 +14,7 @@ mod collatz_bench;
 mod collatz_delays;
 mod collatz_runs;
 mod machine;
+mod make_keys;
 mod proof;
 mod test;
 mod transforms;
@@ -41,6 +42,7 @@ pub(crate) use collatz_runs::{MergeArgs, Places, VerifyArgs};
 pub(crate) use machine::{
     SelftestArgs, StressArgs, Tune, TuneArgs, TuneBatchArgs, TuneCollatzArgs,
 };
+pub(crate) use make_keys::MakeKeysArgs;
 use proof::proof_power;
 pub(crate) use proof::{Proof, ProofVerifyArgs};
 use test::{LL_EXAMPLES, PRP_EXAMPLES};
@@ -217,6 +219,14 @@ pub(crate) enum Command {
         after_help = machine::SELFTEST_EXAMPLES
     )]
     Selftest(SelftestArgs),
+    /// Make test moduli for audits of RSA keys, with planted weaknesses. Unfit for use as keys.
+    ///
+    /// Writes COUNT moduli p·q of B bits to OUT, one in each line in hexadecimal digits, after comment
+    /// lines that begin with #. The primes follow from the seed: everybody who knows the seed knows
+    /// them. OUT.planted.json lists the planted weaknesses with their lines and primes. The same
+    /// arguments give the same files on every device.
+    #[command(after_help = make_keys::EXAMPLES)]
+    MakeKeys(MakeKeysArgs),
     /// List the GPUs, and what is missing to use them.
     ///
     /// Shows memory, compute capability, driver, run-time compiler (NVRTC) and sensors of each GPU,

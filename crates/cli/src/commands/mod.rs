@@ -8,6 +8,7 @@ mod collatz;
 mod completions;
 mod devices;
 mod ll;
+mod make_keys;
 mod proof;
 mod prp;
 mod selftest;
@@ -39,6 +40,7 @@ pub(crate) fn run(command: Command) -> anyhow::Result<Exit> {
         Command::Tune(args) => tune::run(&args),
         Command::Stress(args) => stress::run(&args),
         Command::Devices { json } => devices::run(json),
+        Command::MakeKeys(args) => make_keys::run(&args),
         Command::Completions { shell } => completions::run(shell),
     }
 }

@@ -52,6 +52,8 @@ mod files;
 #[cfg(unix)]
 #[cfg(test)]
 mod leftovers;
+#[cfg(test)]
+mod make_keys;
 #[cfg(unix)]
 #[cfg(test)]
 mod output;

@@ -7,10 +7,12 @@ mod modulus;
 mod multiply;
 mod operands;
 mod powers;
+mod primality;
 mod sum;
 
 pub use gcd::GcdExt;
 pub use modulus::{FixedBase, Modulus, Reduction};
+pub use primality::PrimalityTest;
 
 use crate::storage::{Storage, countable};
 use crate::{Executor, IntegerError, Width, cpu};

@@ -17,8 +17,9 @@
 //! | [`divisors`] | g·(a/g) ≡ a, g·(b/g) ≡ b, x·a + y·b ≡ g; the quotients, x and y are witnesses |
 //! | [`inverses`] | a·x ≡ 1 + k·m and x < m, k a witness; if flagged, m = 0 or gcd(a, m) > 1 |
 //! | [`powers`] | r < m, and a random sample recomputed on the CPU |
+//! | [`probable_primes`] | r is 0 or 1 and agrees with trial division, and a random sample recomputed on the CPU |
 //!
-//! Over the integers, each of these conditions except the last proves the result. Modulo M, a wrong
+//! Over the integers, each of these conditions except the last two proves the result. Modulo M, a wrong
 //! result passes with probability 2^−61 if its error is random. An error c·2^k with 0 < |c| < M
 //! never passes, so any number of wrong bits within 60 consecutive bits is detected. The checks are
 //! evidence against faults, not against an adversary, who can add multiples of M.
@@ -35,6 +36,7 @@ mod costs;
 mod divisors;
 mod inverses;
 mod powers;
+mod primality;
 mod products;
 mod quotients;
 mod residue;
@@ -48,6 +50,7 @@ use rayon::prelude::*;
 pub use divisors::divisors;
 pub use inverses::inverses;
 pub use powers::powers;
+pub use primality::probable_primes;
 pub use products::{low_products, products, squares};
 pub use quotients::quotients;
 pub use residue::residue;

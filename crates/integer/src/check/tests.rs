@@ -236,6 +236,38 @@ fn every_condition_counts() {
     assert_eq!((of_powers(3, &[0]), of_powers(7, &[])), (vec![0], vec![0]));
 }
 
+/// Tests that the check of primes refuses results that are neither 0 nor 1, results that trial
+/// division contradicts, and other wrong results if they are in the sample.
+#[test]
+fn wrong_primes_are_found() {
+    let test = crate::PrimalityTest::baillie_psw();
+    // 4,294,967,291 and 1009 are primes, 1009·1013 and 999·1001 are composite.
+    let a = batch(1, vec![4_294_967_291, 1009, 1009 * 1013, 999 * 1001, 0, 1]);
+    let right = [1, 1, 0, 0, 0, 0];
+    let found = |results: &[u32], sample: &[usize]| {
+        let results = batch(1, results.to_vec());
+        super::probable_primes(&a, &results, sample, &test).unwrap()
+    };
+    let all: Vec<usize> = (0..6).collect();
+    assert_eq!(found(&right, &[]), NONE);
+    assert_eq!(found(&right, &all), NONE);
+    for i in 0..6 {
+        for wrong in [1 - right[i], 2, 1 << 31] {
+            let mut results = right;
+            results[i] = wrong;
+            assert_eq!(found(&results, &all), [i], "{i} {wrong}");
+            // Trial division decides all but the numbers 0 and 2.
+            let passes = wrong < 2 && (i == 0 || i == 2);
+            assert_eq!(found(&results, &[]).is_empty(), passes, "{i} {wrong}");
+        }
+    }
+    let refused = |results: Vec<u32>, sample: &[usize]| {
+        super::probable_primes(&a, &batch(1, results), sample, &test).unwrap_err()
+    };
+    assert!(matches!(refused(vec![1; 5], &[]), IntegerError::Counts { a: 6, b: 5 }));
+    assert!(matches!(refused(vec![1; 6], &[6]), IntegerError::Counts { a: 6, b: 6 }));
+}
+
 #[test]
 fn batches_that_do_not_fit_are_refused() {
     let of = |count: usize| batch(1, vec![1; count]);

@@ -1,7 +1,7 @@
 //! Application of an [`Operation`] to batches, and checks of its results.
 
 use super::Operation;
-use crate::{Executor, Flagged, Flags, IntegerError, UintBatch, check};
+use crate::{Executor, Flagged, Flags, IntegerError, PrimalityTest, UintBatch, Width, check};
 
 impl Operation {
     /// Applies the operation to the batches a, b and m. Returns one batch of results or two, of the
@@ -37,6 +37,11 @@ impl Operation {
                 (vec![roots, remainders], None)
             }
             Self::Power => flagged(a.pow_mod(b, m)?),
+            Self::ProbablePrime => {
+                let primes = a.is_probable_prime(&PrimalityTest::baillie_psw())?;
+                let primes = primes.into_iter().map(u32::from).collect();
+                (vec![UintBatch::from_vec(a.executor(), Width::of_limbs(1), primes)?], None)
+            }
         })
     }
 
@@ -71,6 +76,9 @@ impl Operation {
             Self::Inverse => check::inverses(a, b, first, flags, on),
             Self::SquareRoot => check::square_roots(a, first, second),
             Self::Power => check::powers([a, b, m], first, flags, sample),
+            Self::ProbablePrime => {
+                check::probable_primes(a, first, sample, &PrimalityTest::baillie_psw())
+            }
         }
     }
 }

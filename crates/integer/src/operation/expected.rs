@@ -54,6 +54,7 @@ impl Operation {
                 return Some((root, number));
             }
             Self::Power => number = limbs::pow_mod(&number, &b, &m)?,
+            Self::ProbablePrime => number = vec![limbs::is_probable_prime(&number).into()],
         }
         Some((number, vec![]))
     }

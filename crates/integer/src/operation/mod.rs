@@ -138,6 +138,13 @@ list! {
             ("the modulus is zero", Some(2)),
         )
     };
+    /// 1 if a is a probable prime of the Baillie–PSW test, otherwise 0: see
+    /// [`PrimalityTest`](crate::PrimalityTest).
+    ProbablePrime = Entry {
+        evidence: Some(Evidence::Sample),
+        cost: Cost::ProductsPerBit(0),
+        ..total("isprime", ONE)
+    };
 }
 
 impl Operation {
@@ -193,15 +200,17 @@ impl Operation {
                 return Ok((half, Some(half.of_product(Width::new(32)?)?)));
             }
             Self::Power => m,
+            Self::ProbablePrime => Width::new(32)?,
         };
         Ok((width, None))
     }
 
     /// Estimates very roughly the nanoseconds that one CPU core needs for one result, for operands
     /// of the given widths. The estimate counts schoolbook products of numbers as wide as the
-    /// widest operand: one per bit of the exponent for a power, 20 for a greatest common divisor or
-    /// an inverse, and one for every other operation. A product of two 64-bit limbs counts as one
-    /// nanosecond. An exponent missing from `widths` is as wide as the first operand.
+    /// widest operand: one per bit of the exponent for a power, one per bit of the number for a test
+    /// for primality, 20 for a greatest common divisor or an inverse, and one for every other
+    /// operation. A product of two 64-bit limbs counts as one nanosecond. An exponent missing from
+    /// `widths` is as wide as the first operand.
     #[must_use]
     pub fn nanoseconds(self, widths: &[Width]) -> f64 {
         let bits = |i: usize| {

@@ -2,8 +2,9 @@
 //! x = Σ x_i·2^(64·i).
 //!
 //! Tests compare the fast algorithms of this crate, and the algorithms on devices, with the
-//! products, quotients, greatest common divisors, roots and powers of this module. Sums,
-//! comparisons and shifts take one pass over the limbs, and so do most operations modulo 2^p − 1.
+//! products, quotients, greatest common divisors, roots, powers and primality tests of this
+//! module. Sums, comparisons and shifts take one pass over the limbs, and so do most operations
+//! modulo 2^p − 1.
 
 mod div;
 mod gcd;
@@ -11,6 +12,7 @@ mod linear;
 mod mersenne;
 mod mul;
 mod power;
+mod primality;
 mod root;
 
 pub use div::div_rem;
@@ -23,6 +25,7 @@ pub use mersenne::{
 };
 pub use mul::mul;
 pub use power::pow_mod;
+pub use primality::is_probable_prime;
 pub use root::{root, sqrt};
 pub(crate) use warpint_arith::limbs::reversed_sub_assign;
 pub use warpint_arith::limbs::{

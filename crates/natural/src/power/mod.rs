@@ -10,8 +10,10 @@ mod window;
 
 use crate::limbs::{add_assign, at_least, copy_to, shift_right_assign, sub_assign, trimmed};
 use crate::product::Products;
-use montgomery::{Montgomery, inverse_of_odd};
-use window::{Residues, power};
+pub(crate) use montgomery::Montgomery;
+use montgomery::inverse_of_odd;
+pub(crate) use window::Residues;
+use window::power;
 
 /// Computes powers modulo a stored modulus, and reuses its working memory from one power to the
 /// next.

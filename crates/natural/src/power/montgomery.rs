@@ -17,7 +17,7 @@ const PRODUCTS_FROM: usize = 256;
 /// The ring of integers modulo an odd number m of l limbs, with working memory. In this type,
 /// R = 2^(64·l).
 #[derive(Debug)]
-pub(super) struct Montgomery {
+pub(crate) struct Montgomery {
     /// The smallest number of limbs of the modulus for which reductions use half products.
     products_from: usize,
     m: Vec<u64>,
@@ -44,7 +44,7 @@ impl Default for Montgomery {
 impl Montgomery {
     /// Creates working memory. Reductions use half products if the modulus has at least
     /// `products_from` limbs.
-    fn new(products_from: usize) -> Self {
+    pub(crate) fn new(products_from: usize) -> Self {
         Self {
             products_from,
             m: vec![],
@@ -58,7 +58,7 @@ impl Montgomery {
     }
 
     /// Sets the modulus to m, which must be odd.
-    pub(super) fn set(&mut self, m: &[u64]) {
+    pub(crate) fn set(&mut self, m: &[u64]) {
         let m = trimmed(m);
         debug_assert!(m.first().is_some_and(|low| low & 1 == 1), "an even modulus");
         self.m.clear();
@@ -91,7 +91,7 @@ impl Montgomery {
     }
 
     /// Computes x ← a mod m, where m is the modulus. The result is not in Montgomery form.
-    pub(super) fn residue(&mut self, x: &mut [u64], a: &[u64]) {
+    pub(crate) fn residue(&mut self, x: &mut [u64], a: &[u64]) {
         let quotient = at_least(&mut self.half, a.len());
         self.divider.div_rem(quotient, x, a);
     }
@@ -99,7 +99,7 @@ impl Montgomery {
     /// Converts x to Montgomery form: x ← x·R mod m, where R = 2^(64·l) for the modulus m of l
     /// limbs.
     #[expect(clippy::wrong_self_convention, reason = "self has the scratch memory")]
-    pub(super) fn to_montgomery(&mut self, x: &mut [u64]) {
+    pub(crate) fn to_montgomery(&mut self, x: &mut [u64]) {
         let square = std::mem::take(&mut self.square_of_r);
         self.mul(x, &square);
         self.square_of_r = square;

@@ -4,7 +4,7 @@
 use crate::limbs::trimmed;
 
 /// A ring whose elements all have the same number of limbs.
-pub(super) trait Residues {
+pub(crate) trait Residues {
     /// Returns the number of limbs of an element.
     fn limbs(&self) -> usize;
 

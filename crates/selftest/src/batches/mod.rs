@@ -10,6 +10,7 @@ pub mod elementwise;
 mod moduli;
 mod numbers;
 mod places;
+mod primality;
 mod products;
 mod sums;
 #[cfg(test)]
@@ -37,6 +38,7 @@ pub const CASES: &[(&str, Run)] = &[
     ("divisors", |executor, seed, sizes| for_all(executor, seed, sizes, division::divisors)),
     ("inverses", |executor, seed, sizes| for_all(executor, seed, sizes, division::inverses)),
     ("powers", |executor, seed, sizes| for_powers(executor, seed, sizes, division::powers)),
+    ("primes", |executor, seed, sizes| for_powers(executor, seed, sizes, primality::all)),
     ("square_roots", |executor, seed, sizes| for_all(executor, seed, sizes, division::roots)),
     ("moduli", |executor, seed, sizes| for_powers(executor, seed, sizes, moduli::all)),
     ("many_quotients", many_quotients),
@@ -65,7 +67,7 @@ pub struct Sizes {
     /// For each large batch of divisions: the number of limbs of a dividend, the number of limbs of
     /// a divisor, the count of divisions in a round, and the number of rounds.
     pub divisions: Vec<(usize, usize, usize, usize)>,
-    /// The largest number of limbs in the cases `powers` and `moduli`.
+    /// The largest number of limbs in the cases `powers`, `moduli` and `primes`.
     pub widest_power: usize,
     /// For each large batch of powers: the number of limbs of a modulus, and the number of powers.
     /// With the numbers of [`Self::of_gpus`], a block of a GPU computes several powers at a time,

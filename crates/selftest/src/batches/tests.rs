@@ -17,6 +17,7 @@ fn suite(operation: Operation) -> &'static str {
         Operation::Inverse => "inverses",
         Operation::SquareRoot => "square_roots",
         Operation::Power => "powers",
+        Operation::ProbablePrime => "primes",
     }
 }
 

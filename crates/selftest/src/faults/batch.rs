@@ -3,7 +3,7 @@
 
 use rand::RngExt;
 use warpint_device::Device;
-use warpint_integer::{Executor, IntegerError, Operation, UintBatch, Width};
+use warpint_integer::{Executor, IntegerError, Operation, PrimalityTest, UintBatch, Width};
 
 use super::on_device::{CpuCase, Extent, Fate, Fates, Faults, Sizes, Suite};
 use super::wrappers::{DeviceFault, FaultyDevice};
@@ -66,7 +66,7 @@ impl Trial {
         rng: &mut Random,
         operation: Operation,
     ) -> Result<(Self, Extent), String> {
-        let operands = explained(operation, operands(rng, sizes.batch))?;
+        let operands = explained(operation, operands(operation, rng, sizes.batch))?;
         let right = explained(operation, results(operation, &Executor::cpu(), &operands))?;
         let trial = Self { operation, operands, right };
         let sound = FaultyDevice::new(device, DeviceFault::Zeros { from: u64::MAX });
@@ -127,8 +127,33 @@ fn operand(rng: &mut Random, (count, limbs): (usize, usize)) -> Result<UintBatch
     UintBatch::from_vec(&Executor::cpu(), width, rows)
 }
 
-fn operands(rng: &mut Random, size: (usize, usize)) -> Result<[UintBatch; 3], IntegerError> {
-    Ok([operand(rng, size)?, operand(rng, size)?, operand(rng, size)?])
+/// Returns the operands of an operation. A test for primality gets primes, so that its results are
+/// not zero.
+fn operands(
+    operation: Operation,
+    rng: &mut Random,
+    size: (usize, usize),
+) -> Result<[UintBatch; 3], IntegerError> {
+    let first = operand(rng, size)?;
+    let first = if operation == Operation::ProbablePrime { primes_from(first)? } else { first };
+    Ok([first, operand(rng, size)?, operand(rng, size)?])
+}
+
+/// Returns for each odd number the smallest probable prime that is not less. The search begins anew
+/// at the lowest odd number of the same highest limbs if the lowest limb overflows.
+fn primes_from(numbers: UintBatch) -> Result<UintBatch, IntegerError> {
+    let (test, width) = (PrimalityTest::baillie_psw(), numbers.width());
+    let mut rows = numbers.to_limbs()?;
+    for row in rows.chunks_mut(width.limbs()) {
+        loop {
+            let number = UintBatch::from_limbs(&Executor::cpu(), width, row)?;
+            if number.is_probable_prime(&test)? == [true] {
+                break;
+            }
+            row[0] = row[0].wrapping_add(2);
+        }
+    }
+    UintBatch::from_vec(&Executor::cpu(), width, rows)
 }
 
 fn explained<T>(operation: Operation, result: Result<T, IntegerError>) -> Result<T, String> {
@@ -158,7 +183,7 @@ fn changed_results(
     let (mut rng, cpu) = (random(SEED), Executor::cpu());
     let mut noticed = 0;
     for operation in operations() {
-        let operands = explained(operation, operands(&mut rng, SIZE))?;
+        let operands = explained(operation, operands(operation, &mut rng, SIZE))?;
         for _ in 0..count {
             let mut results = explained(operation, results(operation, &cpu, &operands))?;
             let changed = explained(operation, change(&mut rng, &mut results))?;

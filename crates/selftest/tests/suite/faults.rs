@@ -138,7 +138,7 @@ fn work_on_a_faulty_device_is_noticed() {
         let of = reports.iter().find(|r| (r.family.as_str(), r.fault) == (family, fault));
         of.unwrap().result.clone().unwrap()
     };
-    assert_eq!(says("batch@sim", "a_dead_device"), "10 of 10 faults noticed");
+    assert_eq!(says("batch@sim", "a_dead_device"), "11 of 11 faults noticed");
     assert_eq!(says("transform@sim", "downloads_of_zeros"), "4 of 4 faults noticed");
     assert_eq!(says("squarings@sim", "a_device_that_dies"), "2 of 2 faults noticed");
     let one =
@@ -165,7 +165,7 @@ fn changed_results_of_the_cpu_are_noticed() {
     assert_eq!(summary, Summary { passed: 4, failed: 0 }, "{reports:?}");
     let says = reports.iter().map(|r| r.result.clone().unwrap()).collect::<Vec<_>>();
     println!("{says:?}");
-    let counts = ["50 of 50", "10 of 10", "60 of 60"].map(|n| format!("{n} faults noticed"));
+    let counts = ["55 of 55", "11 of 11", "60 of 60"].map(|n| format!("{n} faults noticed"));
     assert_eq!(says[..3], counts);
     assert!(says[3].contains(" of 60 flips noticed"), "{says:?}");
 }

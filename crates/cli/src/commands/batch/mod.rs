@@ -34,6 +34,7 @@ pub(crate) fn run(what: &Batch) -> anyhow::Result<Exit> {
         Batch::Powm(args) => {
             files(Operation::Power, &[&args.a, &args.e, &args.m], &args.rest, None)
         }
+        Batch::Isprime(args) => files(Operation::ProbablePrime, &[&args.a], &args.rest, None),
     }
 }
 

@@ -8,6 +8,7 @@ mod gcd;
 mod modulus;
 mod patterns;
 mod powers;
+mod primality;
 mod simulator;
 
 use warpint_integer::Executor;
@@ -178,6 +179,16 @@ fn long_powers() {
     }
     powers::modular(&executor, [8192, 1, 8192], 2);
     powers::fermat(&executor);
+}
+
+/// Tests numbers for primality that are near random numbers, and published primes and pseudoprimes.
+#[test]
+fn primes() {
+    let executor = Executor::cpu();
+    for limbs in [1, 2, 3, 4, 5, 8, 16, 33] {
+        primality::near_random(&executor, limbs);
+    }
+    primality::published(&executor, 4096);
 }
 
 #[test]

@@ -6,7 +6,7 @@
 use warpint_device::Device;
 use warpint_integer::Executor;
 
-use super::{arithmetic, division, elementwise, gcd, modulus, powers};
+use super::{arithmetic, division, elementwise, gcd, modulus, powers, primality};
 
 fn simulator() -> Executor {
     Executor::on(Device::shuffled_simulator().unwrap())
@@ -199,4 +199,11 @@ fn limb_by_limb_on_the_simulator() {
         elementwise::all(&executor, a, b);
     }
     elementwise::long_text(&executor, 100);
+}
+
+#[test]
+fn primes_on_the_simulator() {
+    let executor = simulator();
+    primality::near_random(&executor, 3);
+    primality::published(&executor, 1320);
 }

@@ -1,0 +1,194 @@
+//! The products, and the two files: the moduli, and the list of the planted weaknesses.
+
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+use warpint_files::WholeFile;
+use warpint_files::given::{self, Found};
+use warpint_integer::{Executor, UintBatch, Width, check};
+use warpint_natural::radix::hex::of_words;
+use warpint_progress::Watch;
+
+use crate::layout::{Kind, Layout, Planted};
+use crate::primes::{Primes, find};
+use crate::{KeysError, Request};
+
+/// The number of lines before the first modulus.
+const HEADER: u64 = 2;
+
+/// The number of moduli that are multiplied at a time.
+const AT_A_TIME: usize = 1 << 13;
+
+const WARNING: &str = "test data, unfit for use: whoever knows the seed knows all factors";
+
+/// The paths of the two files. None of them exists, unless existing files may be replaced.
+#[derive(Debug)]
+pub struct Outputs {
+    keys: WholeFile,
+    planted: WholeFile,
+    replace: bool,
+}
+
+impl Outputs {
+    /// Tests whether the moduli can be written to `path`, and the list of the planted weaknesses to
+    /// the file whose name is longer by `.planted.json`. Files are replaced only if `replace` is
+    /// true.
+    ///
+    /// # Errors
+    /// [`KeysError::Exists`] or [`KeysError::File`].
+    pub fn new(path: &Path, replace: bool) -> Result<Self, KeysError> {
+        let mut planted = path.as_os_str().to_owned();
+        planted.push(".planted.json");
+        let planted = PathBuf::from(planted);
+        for path in [path, &planted] {
+            if !replace && given::look(path)? != Found::Nothing {
+                return Err(KeysError::Exists { path: path.to_owned() });
+            }
+        }
+        Ok(Self { keys: WholeFile::new(path)?, planted: WholeFile::new(&planted)?, replace })
+    }
+
+    /// Returns the path of the list of the planted weaknesses.
+    #[must_use]
+    pub fn planted(&self) -> &Path {
+        self.planted.path()
+    }
+
+    /// Fails if a file has appeared at one of the paths, unless it may be replaced.
+    fn still_free(&self) -> Result<(), KeysError> {
+        for path in [self.keys.path(), self.planted.path()] {
+            if !self.replace && given::look(path)? != Found::Nothing {
+                return Err(KeysError::Exists { path: path.to_owned() });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What was made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Made {
+    /// The number of primes that were found.
+    pub primes: u64,
+}
+
+/// The list of the planted weaknesses as JSON.
+#[derive(Serialize)]
+#[serde(rename_all = "kebab-case")]
+struct List<'a> {
+    warning: &'static str,
+    #[serde(flatten)]
+    request: &'a Request,
+    planted: Vec<Entry>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "kebab-case")]
+struct Entry {
+    kind: Kind,
+    /// The numbers of the lines in the file of moduli, counted from 1.
+    lines: Vec<u64>,
+    /// Primes in hexadecimal digits.
+    primes: Vec<String>,
+}
+
+/// Makes the test moduli of a request and writes both files.
+///
+/// The file of moduli begins with two comment lines, which begin with `#` and state that the moduli
+/// are unfit for use. Each further line has one modulus in lower-case hexadecimal digits. The list
+/// of planted weaknesses states the kind, the line numbers and the primes of each weakness. Both
+/// files appear when they are complete.
+///
+/// Cost: about 0.04·b tests for primality for each prime of b bits, as the sieve leaves one
+/// candidate in 0.04·b prime. Memory: all primes, and the candidates of one batch.
+///
+/// # Errors
+/// [`KeysError::Stopped`] if `watch` stops the work; then nothing is written. All other errors of
+/// [`KeysError`].
+pub fn make(
+    request: &Request,
+    executor: &Executor,
+    outputs: &Outputs,
+    watch: &dyn Watch,
+) -> Result<Made, KeysError> {
+    let layout = Layout::new(request)?;
+    let width = Width::new(request.bits / 2)?;
+    let primes = find(&layout, request.seed, width, executor, watch)?;
+
+    let mut keys = outputs.keys.begin()?;
+    keys.write(header(request).as_bytes())?;
+    let count = layout.factors().len();
+    for (i, factors) in layout.factors().chunks(AT_A_TIME).enumerate() {
+        if watch.is_stopped() {
+            return Err(KeysError::Stopped);
+        }
+        watch.step((i * AT_A_TIME) as u64, count as u64, &"moduli");
+        keys.write(moduli(&layout, &primes, factors, executor)?.as_bytes())?;
+    }
+    let mut planted = outputs.planted.begin()?;
+    planted.write(list(request, &layout, &primes)?.as_bytes())?;
+    outputs.still_free()?;
+    planted.finish()?;
+    keys.finish()?;
+    Ok(Made { primes: layout.primes() as u64 })
+}
+
+fn header(request: &Request) -> String {
+    let Request { count, bits, seed, weak_pairs, rings, duplicates, close, even } = request;
+    format!(
+        "# warpint make-keys {}: {WARNING}.\n\
+         # count {count}, bits {bits}, seed {seed}, weak pairs {weak_pairs}, rings {rings}, \
+         duplicates {duplicates}, close {close}, even {even}; one modulus a line, hexadecimal\n",
+        env!("CARGO_PKG_VERSION")
+    )
+}
+
+/// Returns the lines of the moduli with the given prime factors.
+fn moduli(
+    layout: &Layout,
+    primes: &Primes,
+    factors: &[[usize; 2]],
+    executor: &Executor,
+) -> Result<String, KeysError> {
+    let cpu = Executor::cpu();
+    let side = |side: usize| {
+        let rows = factors.iter().flat_map(|pair| factor(layout, primes, pair[side]));
+        UintBatch::from_vec(&cpu, primes.width(), rows.collect())
+    };
+    let (a, b) = (side(0)?, side(1)?);
+    let products = a.copy_to(executor)?.mul(&b.copy_to(executor)?)?.to(&cpu)?;
+    if let Some(device) = executor.device() {
+        let wrong = check::products(&a, &b, &products)?;
+        if !wrong.is_empty() {
+            let what = format!("{} of {} products", wrong.len(), factors.len());
+            return Err(KeysError::Wrong { device: device.info().id.clone(), what });
+        }
+    }
+    let limbs = products.width().limbs();
+    let rows = products.to_limbs()?;
+    Ok(rows.chunks_exact(limbs).map(|row| of_words(row.iter().copied()) + "\n").collect())
+}
+
+/// Returns the factor of a modulus that belongs to prime i: the prime, or twice the shorter prime of
+/// an even modulus.
+fn factor(layout: &Layout, primes: &Primes, i: usize) -> Vec<u32> {
+    let mut row = primes.row(i).to_vec();
+    if layout.is_short(i) {
+        let mut carry = 0;
+        for limb in &mut row {
+            (*limb, carry) = (*limb << 1 | carry, *limb >> 31);
+        }
+    }
+    row
+}
+
+fn list(request: &Request, layout: &Layout, primes: &Primes) -> Result<String, serde_json::Error> {
+    let entry = |planted: &Planted| Entry {
+        kind: planted.kind,
+        lines: planted.positions.iter().map(|&i| i as u64 + HEADER + 1).collect(),
+        primes: planted.primes.iter().map(|&i| of_words(primes.row(i).iter().copied())).collect(),
+    };
+    let entries: Vec<Entry> = layout.planted().iter().map(entry).collect();
+    let list = List { warning: WARNING, request, planted: entries };
+    serde_json::to_string_pretty(&list).map(|text| text + "\n")
+}
