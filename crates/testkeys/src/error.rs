@@ -8,7 +8,7 @@ use warpint_integer::IntegerError;
 /// Why no test moduli were made.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum KeysError {
+pub enum TestKeysError {
     /// The request is impossible. The text says why.
     #[error("{0}")]
     Request(String),
@@ -48,7 +48,7 @@ pub enum KeysError {
     File(#[from] FileError),
 }
 
-impl KeysError {
+impl TestKeysError {
     /// Returns the kind of the error, by which a program chooses an exit code.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {

@@ -11,7 +11,7 @@ use warpint_progress::Watch;
 
 use crate::layout::{Kind, Layout, Planted};
 use crate::primes::{Primes, find};
-use crate::{KeysError, Request};
+use crate::{Request, TestKeysError};
 
 /// The number of lines before the first modulus.
 const HEADER: u64 = 2;
@@ -35,14 +35,14 @@ impl Outputs {
     /// true.
     ///
     /// # Errors
-    /// [`KeysError::Exists`] or [`KeysError::File`].
-    pub fn new(path: &Path, replace: bool) -> Result<Self, KeysError> {
+    /// [`TestKeysError::Exists`] or [`TestKeysError::File`].
+    pub fn new(path: &Path, replace: bool) -> Result<Self, TestKeysError> {
         let mut planted = path.as_os_str().to_owned();
         planted.push(".planted.json");
         let planted = PathBuf::from(planted);
         for path in [path, &planted] {
             if !replace && given::look(path)? != Found::Nothing {
-                return Err(KeysError::Exists { path: path.to_owned() });
+                return Err(TestKeysError::Exists { path: path.to_owned() });
             }
         }
         Ok(Self { keys: WholeFile::new(path)?, planted: WholeFile::new(&planted)?, replace })
@@ -55,10 +55,10 @@ impl Outputs {
     }
 
     /// Fails if a file has appeared at one of the paths, unless it may be replaced.
-    fn still_free(&self) -> Result<(), KeysError> {
+    fn still_free(&self) -> Result<(), TestKeysError> {
         for path in [self.keys.path(), self.planted.path()] {
             if !self.replace && given::look(path)? != Found::Nothing {
-                return Err(KeysError::Exists { path: path.to_owned() });
+                return Err(TestKeysError::Exists { path: path.to_owned() });
             }
         }
         Ok(())
@@ -103,14 +103,14 @@ struct Entry {
 /// candidate in 0.04·b prime. Memory: all primes, and the candidates of one batch.
 ///
 /// # Errors
-/// [`KeysError::Stopped`] if `watch` stops the work; then nothing is written. All other errors of
-/// [`KeysError`].
+/// [`TestKeysError::Stopped`] if `watch` stops the work; then nothing is written. All other errors of
+/// [`TestKeysError`].
 pub fn make(
     request: &Request,
     executor: &Executor,
     outputs: &Outputs,
     watch: &dyn Watch,
-) -> Result<Made, KeysError> {
+) -> Result<Made, TestKeysError> {
     let layout = Layout::new(request)?;
     let width = Width::new(request.bits / 2)?;
     let primes = find(&layout, request.seed, width, executor, watch)?;
@@ -120,7 +120,7 @@ pub fn make(
     let count = layout.factors().len();
     for (i, factors) in layout.factors().chunks(AT_A_TIME).enumerate() {
         if watch.is_stopped() {
-            return Err(KeysError::Stopped);
+            return Err(TestKeysError::Stopped);
         }
         watch.step((i * AT_A_TIME) as u64, count as u64, &"moduli");
         keys.write(moduli(&layout, &primes, factors, executor)?.as_bytes())?;
@@ -149,7 +149,7 @@ fn moduli(
     primes: &Primes,
     factors: &[[usize; 2]],
     executor: &Executor,
-) -> Result<String, KeysError> {
+) -> Result<String, TestKeysError> {
     let cpu = Executor::cpu();
     let side = |side: usize| {
         let rows = factors.iter().flat_map(|pair| factor(layout, primes, pair[side]));
@@ -161,7 +161,7 @@ fn moduli(
         let wrong = check::products(&a, &b, &products)?;
         if !wrong.is_empty() {
             let what = format!("{} of {} products", wrong.len(), factors.len());
-            return Err(KeysError::Wrong { device: device.info().id.clone(), what });
+            return Err(TestKeysError::Wrong { device: device.info().id.clone(), what });
         }
     }
     let limbs = products.width().limbs();

@@ -4,7 +4,7 @@ use rand::Rng;
 use serde::Serialize;
 
 use crate::primes::{Shape, stream};
-use crate::{KeysError, Request};
+use crate::{Request, TestKeysError};
 
 /// The kind of a planted weakness.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -53,7 +53,7 @@ impl Layout {
     ///
     /// # Errors
     /// The errors of [`Request::sound`].
-    pub fn new(request: &Request) -> Result<Self, KeysError> {
+    pub fn new(request: &Request) -> Result<Self, TestKeysError> {
         let sound = request.sound()? as usize;
         let (close, even) = (request.close as usize, request.even as usize);
         let mut drawn = close + even;

@@ -22,7 +22,7 @@ mod sieve;
 #[cfg(test)]
 mod tests;
 
-pub use error::KeysError;
+pub use error::TestKeysError;
 pub use files::{Made, Outputs, make};
 pub use layout::{Kind, Layout, Planted};
 pub use request::Request;

@@ -9,7 +9,7 @@ use warpint_integer::{Executor, IntegerError, Operation, PrimalityTest, UintBatc
 use warpint_natural::primality::SmallPrimes;
 use warpint_progress::Watch;
 
-use crate::KeysError;
+use crate::TestKeysError;
 use crate::layout::Layout;
 use crate::sieve::{Candidates, plus};
 
@@ -165,7 +165,7 @@ impl<'a> Common<'a> {
     }
 
     /// Tests candidates, one after the other in limbs of 32 bits.
-    fn test(&self, candidates: Vec<u32>) -> Result<Vec<bool>, KeysError> {
+    fn test(&self, candidates: Vec<u32>) -> Result<Vec<bool>, TestKeysError> {
         let batch = UintBatch::from_vec(&Executor::cpu(), self.width, candidates)?;
         let Some(device) = self.executor.device() else {
             return Ok(batch.is_probable_prime(&self.test)?);
@@ -180,7 +180,7 @@ impl<'a> Common<'a> {
         }
         let what =
             format!("{} of {} tests for primality computed again", wrong.len(), sample.len());
-        Err(KeysError::Wrong { device: device.info().id.clone(), what })
+        Err(TestKeysError::Wrong { device: device.info().id.clone(), what })
     }
 }
 
@@ -203,14 +203,14 @@ fn sample(count: usize) -> Vec<usize> {
 /// Finds all primes of a layout. Reports each found prime to `watch`.
 ///
 /// # Errors
-/// [`KeysError::Stopped`]; [`KeysError::EqualPrimes`]; [`KeysError::Wrong`]; errors of batches.
+/// [`TestKeysError::Stopped`]; [`TestKeysError::EqualPrimes`]; [`TestKeysError::Wrong`]; errors of batches.
 pub(crate) fn find(
     layout: &Layout,
     seed: u64,
     width: Width,
     executor: &Executor,
     watch: &dyn Watch,
-) -> Result<Primes, KeysError> {
+) -> Result<Primes, TestKeysError> {
     let common = Common::new(executor, width);
     let count = layout.primes();
     let mut primes = Primes { limbs: zeros(count, width)?, width };
@@ -230,7 +230,7 @@ pub(crate) fn find(
     };
     search(&common, layout.drawn()..count, &following, &mut primes, watch)?;
     if primes.has_equal() {
-        return Err(KeysError::EqualPrimes { seed });
+        return Err(TestKeysError::EqualPrimes { seed });
     }
     Ok(primes)
 }
@@ -242,7 +242,7 @@ fn search(
     begin: &(dyn Fn(usize) -> Search + Sync),
     primes: &mut Primes,
     watch: &dyn Watch,
-) -> Result<(), KeysError> {
+) -> Result<(), TestKeysError> {
     let total = primes.limbs.len() / common.width.limbs();
     let limbs = common.width.limbs();
     let mut open: Vec<Search> = vec![];
@@ -253,7 +253,7 @@ fn search(
             return Ok(());
         }
         if watch.is_stopped() {
-            return Err(KeysError::Stopped);
+            return Err(TestKeysError::Stopped);
         }
         watch.step((indices.start - open.len()) as u64, total as u64, &"primes");
         let each = (common.most / open.len()).clamp(1, MOST_OF_ONE);
@@ -281,7 +281,7 @@ fn search(
 }
 
 /// Returns memory for `count` primes.
-fn zeros(count: usize, width: Width) -> Result<Vec<u32>, KeysError> {
+fn zeros(count: usize, width: Width) -> Result<Vec<u32>, TestKeysError> {
     let memory = IntegerError::Memory { count, width };
     let Some(len) = count.checked_mul(width.limbs()) else { return Err(memory.into()) };
     let mut limbs = vec![];

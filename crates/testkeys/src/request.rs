@@ -2,7 +2,7 @@
 
 use serde::{Serialize, Serializer};
 
-use crate::KeysError;
+use crate::TestKeysError;
 
 /// The number of test moduli, their width, and the weaknesses among them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -43,10 +43,10 @@ impl Request {
     /// Returns the number of lines without a planted weakness.
     ///
     /// # Errors
-    /// [`KeysError::Request`] if the width is not supported, if no modulus or more than 2^30 are
+    /// [`TestKeysError::Request`] if the width is not supported, if no modulus or more than 2^30 are
     /// requested, or if the planted weaknesses need more lines than there are.
-    pub fn sound(&self) -> Result<u64, KeysError> {
-        let refused = |line: String| Err(KeysError::Request(line));
+    pub fn sound(&self) -> Result<u64, TestKeysError> {
+        let refused = |line: String| Err(TestKeysError::Request(line));
         let Self { count, bits, .. } = *self;
         if !bits.is_multiple_of(64) || !(128..=32_768).contains(&bits) {
             return refused(format!("{bits} bits: give a multiple of 64 from 128 to 32768"));

@@ -187,18 +187,18 @@ fn existing_files_are_kept_and_a_stop_leaves_nothing() {
         let existing = dir.path().join(existing);
         fs::write(&existing, "mine").unwrap();
         let error = Outputs::new(&path, false).unwrap_err();
-        assert!(matches!(&error, KeysError::Exists { path } if *path == existing), "{error}");
+        assert!(matches!(&error, TestKeysError::Exists { path } if *path == existing), "{error}");
         fs::remove_file(&existing).unwrap();
     }
     let outputs = Outputs::new(&path, false).unwrap();
     let stop = StopToken::new();
     stop.stop();
     let stopped = make(&WEAK, &Executor::cpu(), &outputs, &stop).unwrap_err();
-    assert!(matches!(stopped, KeysError::Stopped));
+    assert!(matches!(stopped, TestKeysError::Stopped));
     // A file that appears in the meantime is not replaced.
     fs::write(&path, "mine").unwrap();
     let refused = make(&WEAK, &Executor::cpu(), &outputs, &Unwatched).unwrap_err();
-    assert!(matches!(refused, KeysError::Exists { .. }));
+    assert!(matches!(refused, TestKeysError::Exists { .. }));
     assert_eq!(fs::read_to_string(&path).unwrap(), "mine");
     assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
 }
@@ -212,7 +212,7 @@ fn wrong_results_of_a_device_are_noticed() {
         let faulty = FaultyDevice::new(&simulator, fault);
         let executor = Executor::on(faulty.device().clone());
         let error = make(&WEAK, &executor, &outputs, &Unwatched).unwrap_err();
-        assert!(matches!(error, KeysError::Wrong { .. }), "{error}");
+        assert!(matches!(error, TestKeysError::Wrong { .. }), "{error}");
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
     }
 }

@@ -4,7 +4,7 @@ use std::fmt;
 use std::time::Instant;
 
 use serde::Serialize;
-use warpint::testkeys::{KeysError, Outputs, Request, make};
+use warpint::testkeys::{Outputs, Request, TestKeysError, make};
 
 use super::batch::place;
 use crate::args::MakeKeysArgs;
@@ -38,8 +38,8 @@ pub(crate) fn run(args: &MakeKeysArgs) -> anyhow::Result<Exit> {
     steps.meter().end();
     let made = match made {
         Ok(made) => made,
-        Err(KeysError::Stopped) => {
-            notice(&KeysError::Stopped.to_string());
+        Err(TestKeysError::Stopped) => {
+            notice(&TestKeysError::Stopped.to_string());
             return Ok(Exit::Stopped);
         }
         Err(e) => return Err(e.into()),

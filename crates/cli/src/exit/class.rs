@@ -27,7 +27,7 @@ use warpint::runner::RunError;
 use warpint::runner::proofs::MakeError;
 use warpint::runner::stored::StoredError;
 use warpint::runner::work::StartFileError;
-use warpint::testkeys::KeysError;
+use warpint::testkeys::TestKeysError;
 use warpint::transform::gpu::f50::Ntt50Error;
 use warpint::transform::gpu::gfn::GfnFftError;
 use warpint::transform::gpu::goldilocks::Ntt64Error;
@@ -129,6 +129,7 @@ fn kind(cause: &(dyn Error + 'static)) -> Option<ErrorKind> {
         StartFileError,
         StoredError,
         TestError,
+        TestKeysError,
         TuningError,
         UnitError,
         WorkFileError,
