@@ -88,7 +88,7 @@ struct Folder {
     sources: fn(lengths: &[usize], shared_memory: u32) -> Result<Vec<Source>>,
 }
 
-const FOLDERS: [Folder; 8] = [
+const FOLDERS: [Folder; 9] = [
     Folder {
         budgets: "crates/device/kernels/budgets.toml",
         by: &["RADIX"],
@@ -161,6 +161,13 @@ const FOLDERS: [Folder; 8] = [
         few_lengths: &[],
         all_lengths: Vec::new,
         sources: |_, shared_memory| Ok(warpint_integer::gpu::sources(shared_memory)?),
+    },
+    Folder {
+        budgets: "crates/integer/kernels/huge/budgets.toml",
+        by: &["BITS"],
+        few_lengths: &[],
+        all_lengths: Vec::new,
+        sources: |_, _| Ok(warpint_integer::huge::device::sources()),
     },
     Folder {
         budgets: "crates/collatz/kernels/budgets.toml",

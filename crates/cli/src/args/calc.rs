@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand, ValueEnum};
 use warpint::batch::Format;
+use warpint::mersenne::DeviceChoice;
 
 use super::arithmetic::threads;
 
@@ -234,6 +235,12 @@ pub(crate) struct CalcArgs {
     /// conversion of the result is checked. If a check fails, nothing is written and the exit code is 1.
     #[arg(long, value_enum, default_value_t = CalcCheck::Residues, value_name = "WHAT", hide_possible_values = true)]
     pub(crate) check: CalcCheck,
+
+    /// Where long products are computed: cpu, auto (a GPU if there is one that works, otherwise the
+    /// CPU), cuda or cuda:N. The other work is done by the CPU. If the GPU fails or computes a wrong
+    /// product, the CPU goes on alone, with a warning.
+    #[arg(long, value_name = "DEVICE", default_value_t = DeviceChoice::Cpu)]
+    pub(crate) device: DeviceChoice,
 
     /// Threads of the CPU [default: one for each logical CPU].
     #[arg(long, value_name = "N", value_parser = threads)]

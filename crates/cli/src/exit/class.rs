@@ -17,6 +17,7 @@ use warpint::collatz::runs::{FolderError, LayoutError, SelectionError, UnitError
 use warpint::device::{DeviceError, TuningError};
 use warpint::gimps::{LockError, ProofFileError, ProofFormatError, ResultsError, WorkFileError};
 use warpint::integer::IntegerError;
+use warpint::integer::huge::device::HugeError;
 use warpint::keys::KeysError;
 use warpint::mersenne::checkpoint::CheckpointError;
 use warpint::mersenne::proof::{ProofError, ResidueFileError};
@@ -106,6 +107,7 @@ fn kind(cause: &(dyn Error + 'static)) -> Option<ErrorKind> {
         FileError,
         FolderError,
         GfnFftError,
+        HugeError,
         IntegerError,
         KeysError,
         LayoutError,

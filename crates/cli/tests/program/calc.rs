@@ -188,3 +188,19 @@ fn a_full_device_is_an_error() {
     assert!(ran.error().starts_with("cannot write to /dev/full: No space"), "{ran:?}");
     assert!(names(dir.path()).is_empty());
 }
+
+/// Factors that are long enough for a device.
+#[test]
+fn long_products_on_a_device() {
+    let dir = tempfile::tempdir().unwrap();
+    // 2^(2^19) − 1, in raw bytes.
+    fs::write(dir.path().join("a.bin"), [0xff; 1 << 16]).unwrap();
+    let ran = warpint(dir.path(), "calc sqr a.bin -o b.bin --device sim --json");
+    assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""), "{ran:?}");
+    assert_eq!(ran.json()["device"], "sim");
+    // Its square is 2^(2^20) − 2^(2^19 + 1) + 1.
+    let mut expected = [0xff; 1 << 17];
+    expected[..1 << 16].fill(0);
+    (expected[0], expected[1 << 16]) = (1, 0xfe);
+    assert!(fs::read(dir.path().join("b.bin")).unwrap() == expected);
+}

@@ -12,11 +12,15 @@ use report::CalcReport;
 use view::View;
 use warpint::batch::Out;
 use warpint::batch::calculation::{Calculation, CalculationJob, CalculationRequest};
+use warpint::device::{CPU, device_on};
+use warpint::integer::huge::device::DeviceMultiplier;
+use warpint::mersenne::DeviceChoice;
 use warpint::natural::product::{Multiplier, TransformMultiplier};
 
+use super::batch::place::resolved;
 use crate::args::{Calc, CalcArgs, CalcCheck, DivremArgs, SqrtArgs, TwoArgs};
 use crate::exit::Exit;
-use crate::report::{notice, print, report_line};
+use crate::report::{notice, print, report_line, warn};
 use crate::signals::Signals;
 use crate::{host_memory, threads};
 
@@ -56,9 +60,17 @@ fn files(
     let begin = Instant::now();
     threads::set(args.threads)?;
     let threads = rayon::current_num_threads();
-    let multiplier = TransformMultiplier::new(threads);
+    let on_device = match resolved(args.device)? {
+        DeviceChoice::On(id) => Some(DeviceMultiplier::new(&device_on(id)?, threads)?),
+        DeviceChoice::Auto | DeviceChoice::Cpu => None,
+    };
+    let on_cpu = TransformMultiplier::new(threads);
+    let multiplier: &dyn Multiplier = match &on_device {
+        Some(multiplier) => multiplier,
+        None => &on_cpu,
+    };
     let available = host_memory::available();
-    let job = CalculationJob::new(request(calculation, paths, args, rem, available), &multiplier)?;
+    let job = CalculationJob::new(request(calculation, paths, args, rem, available), multiplier)?;
     let silent = args.quiet || args.json;
     if !args.quiet {
         for name in job.hidden_numbers() {
@@ -67,7 +79,7 @@ fn files(
             ));
         }
     }
-    let view = View::new(&job, &multiplier, signals.token(), silent);
+    let view = View::new(&job, multiplier, signals.token(), silent);
     if !silent {
         notice(&view.start(&job));
     }
@@ -80,15 +92,19 @@ fn files(
                 view.show();
             }
         });
-        let computed = job.compute(&multiplier, view);
+        let computed = job.compute(multiplier, view);
         drop(running);
         computed
     });
     view.end();
+    if let Some(why) = on_device.as_ref().and_then(DeviceMultiplier::failure) {
+        warn(vec![format!("the device was given up, and the CPU computed the products: {why}")]);
+    }
     let Some(computed) = computed? else { return Ok(stopped()) };
     let Some(written) = computed.write(signals.save_first())? else { return Ok(stopped()) };
     if args.json || !args.quiet {
-        let report = CalcReport::new(&job, &written, available, threads, begin.elapsed());
+        let place = on_device.as_ref().map_or_else(|| CPU.into(), DeviceMultiplier::place);
+        let report = CalcReport::new(&job, &written, available, (place, threads), begin.elapsed());
         tell(&report, &job, args.json)?;
     }
     Ok(Exit::Done)

@@ -26,7 +26,8 @@ pub(crate) struct CalcReport {
     memory_needed: u64,
     /// The memory that was available at the start, in bytes; `null` if the system does not report it.
     memory_available: Option<u64>,
-    device: &'static str,
+    /// Where long products were computed: `cpu`, or a device such as `cuda:0`.
+    device: String,
     threads: usize,
     /// The total time in seconds.
     seconds: f64,
@@ -73,7 +74,7 @@ impl CalcReport {
         job: &CalculationJob,
         written: &Written,
         available: Option<u64>,
-        threads: usize,
+        (device, threads): (String, usize),
         time: Duration,
     ) -> Self {
         let CalculationTimes { read, convert_operands, compute, convert_results, check, write } =
@@ -90,7 +91,7 @@ impl CalcReport {
             results: written.files.iter().map(Output::from).collect(),
             memory_needed: job.memory(),
             memory_available: available,
-            device: "cpu",
+            device,
             threads,
             seconds: time.as_secs_f64(),
             read_seconds: read.as_secs_f64(),

@@ -68,6 +68,12 @@ impl DeviceMultiplier {
         lock(&self.failure).as_ref().map(ToString::to_string)
     }
 
+    /// Returns the identifier of the device, such as `cuda:0`.
+    #[must_use]
+    pub fn place(&self) -> String {
+        lock(&self.products).device().info().id.clone()
+    }
+
     /// Returns whether a product fits the limit of memory and one transform.
     fn fits(&self, a: usize, b: usize) -> bool {
         let bytes = |working: u64| working + 16 * (a + b) as u64;
@@ -115,6 +121,11 @@ impl DeviceMultiplier {
 }
 
 impl Multiplier for DeviceMultiplier {
+    /// The memory of a product on the CPU, which may have to compute it.
+    fn working_memory(&self, a: usize, b: usize) -> u64 {
+        self.cpu.working_memory(a, b)
+    }
+
     fn mul(&self, a: &[u64], b: &[u64]) -> Vec<u64> {
         let (first, second) = (trimmed(a), trimmed(b));
         let is_short = first.len().min(second.len()) < self.shorter_from;
