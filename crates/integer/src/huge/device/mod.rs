@@ -6,7 +6,7 @@
 //! and of the product, in a kernel that has nothing in common with those of products.
 //!
 //! Cost: three transforms of N points, or two for a square, where N is about 2·n/b for numbers of n
-//! bits and digits of b bits (22 at 2^24 bits, 18 at 2^32).
+//! bits and digits of b bits (22 at 2^24 bits, 16 at 2^32).
 
 mod multiplier;
 pub mod residue;
