@@ -117,7 +117,7 @@ pub fn parse_by(multiplier: &dyn Multiplier, digits: &[u8]) -> Vec<u64> {
     parts.pop().unwrap_or_default()
 }
 
-/// Formats a number like [`format`], and returns the digits as ASCII characters. Products and
+/// Formats a number like [`format()`], and returns the digits as ASCII characters. Products and
 /// divisions of long parts are computed by `multiplier`. The reciprocal of each power of ten is
 /// computed once.
 ///
