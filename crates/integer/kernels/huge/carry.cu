@@ -7,10 +7,9 @@
 // Σ c_i·2^(BITS·i − 64·w) < 2^128, as at most 64/BITS + 1 coefficients below 2^64 are shifted by different
 // multiples of BITS below 64. So x is the sum of two numbers, whose words are the lower and the upper halves
 // of these sums.
-#include "huge.cuh"
+#include "carry.cuh"
 
-constexpr u32 WARPS = THREADS / 32, ALL = 0xffffffff;
-static_assert(BITS >= 16 && BITS < 64 && THREADS % 32 == 0 && THREADS <= 1024, "see above");
+static_assert(BITS >= 16 && BITS < 64, "see above");
 
 struct Sum {
     u64 low, high;
@@ -34,19 +33,6 @@ DEVICE Sum sum_of_word(const u64* __restrict__ coefficients, u64 count, u64 w) {
     return sum;
 }
 
-// The carries of a sum of COUNT positions: into each position, and out of the last. Position k gives a
-// carry if bit k of `gives` is set, and passes one on if bit k of `passes` is set; it never does both.
-struct Carries {
-    u32 into;
-    bool out;
-};
-template <u32 COUNT>
-DEVICE Carries carries(u32 gives, u32 passes, bool first) {
-    const u64 a = gives | passes, sum = a + gives + first;
-    const u64 into = sum ^ passes;
-    return {(u32)into, (bool)(into >> COUNT & 1)};
-}
-
 // Writes words of rows, `total` in all, without carries from block to block; `blocks` receives what each block
 // does with carries.
 //
@@ -58,9 +44,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
 huge_sum(u64* words, u32* blocks, const u64* __restrict__ coefficients, u32 points, u32 from, u32 length, u64 stride,
          u32 total, u32 around) {
     __shared__ u64 high[THREADS + 1];
-    __shared__ u32 warp_gives[WARPS], warp_passes[WARPS];
     const u64 at = (u64)blockIdx.x * THREADS + threadIdx.x;
-    const u32 lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     const bool is_word = at < total;
     const u32 row = is_word ? row_of((u32)at, length) : 0;
     const u32 j = (u32)at - row * length;
@@ -81,34 +65,7 @@ huge_sum(u64* words, u32* blocks, const u64* __restrict__ coefficients, u32 poin
     if (is_word) v += threadIdx.x == 0 || j == 0 ? below : high[threadIdx.x];
     // The last word of a row neither gives nor passes a carry on.
     const bool is_inner = j + 1 < length || around;
-    const u32 gives = __ballot_sync(ALL, v < own.low && is_inner);
     // The words that the last block lacks pass carries on.
-    const u32 passes = __ballot_sync(ALL, !is_word || (v == ~0ull && is_inner));
-    if (lane == 0) {
-        warp_gives[warp] = carries<32>(gives, passes, false).out;
-        warp_passes[warp] = passes == ALL;
-    }
-    __syncthreads();
-    u32 all_give = 0, all_pass = 0;
-    for (u32 k = 0; k < WARPS; k++) {
-        all_give |= warp_gives[k] << k;
-        all_pass |= warp_passes[k] << k;
-    }
-    const Carries of_warps = carries<WARPS>(all_give, all_pass, false);
-    v += carries<32>(gives, passes, of_warps.into >> warp & 1).into >> lane & 1;
+    v += carry_within_block(v < own.low && is_inner, !is_word || (v == ~0ull && is_inner), blocks + blockIdx.x);
     if (is_word) words[row * stride + j] = v;
-    if (threadIdx.x == 0) {
-        constexpr u32 EVERY = WARPS == 32 ? ALL : (1u << WARPS % 32) - 1;
-        blocks[blockIdx.x] = (of_warps.out ? GIVES : 0) | (all_pass == EVERY ? PASSES : 0);
-    }
-}
-
-// Adds the carry into each of `count` blocks of words of `huge_sum`.
-extern "C" __global__ void __launch_bounds__(THREADS)
-huge_add_carries(u64* words, const u32* __restrict__ blocks, u32 count, u32 length, u64 stride, u32 total) {
-    const u32 k = blockIdx.x * THREADS + threadIdx.x;
-    if (k >= count || !blocks[k]) return;
-    const u32 begin = k * THREADS, row = row_of(begin, length), j = begin - row * length;
-    u64* word = words + row * stride + j;
-    for (u32 left = min(min(length - j, total - begin), (u32)THREADS); left > 0 && ++*word == 0; left--) word++;
 }

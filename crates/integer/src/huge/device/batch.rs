@@ -19,12 +19,11 @@ use warpint_device::{
 use warpint_transform::Order;
 use warpint_transform::gpu::goldilocks::{Ntt64, Ntt64Request};
 
+use super::carries::{CARRY_HEADERS, Carries, First};
 use super::rows::{Map, RowCells, Rows};
 use super::shape::{Form, Shape};
 use super::{HEADERS, HugeError, THREADS};
 
-/// The number of threads of the single block that adds up carries of blocks.
-const CARRY_THREADS: u32 = 512;
 /// The largest number of blocks of kernels whose threads run through several elements.
 const MOST_BLOCKS: usize = 4096;
 /// The largest number of points of the spectra of a launch. Kernels count them in 32 bits.
@@ -101,14 +100,12 @@ impl<'a> Factor<'a> {
 pub(super) struct Batches {
     device: Device,
     products: Kernel,
-    carries: Kernel,
+    carries: Carries,
     by_bits: HashMap<u32, ByBits>,
     /// Plans by points and rows.
     plans: HashMap<(usize, usize), Ntt64>,
     /// The spectra of factors, and then the coefficients of products.
     work: Option<Buffer<u64>>,
-    /// What each block of words does with a carry, then the carry into the block.
-    blocks: Option<Buffer<u32>>,
     /// The largest number of bytes of working memory.
     pub(super) limit: u64,
 }
@@ -118,7 +115,6 @@ pub(super) struct Batches {
 struct ByBits {
     digits: Kernel,
     sum: Kernel,
-    add_carries: Kernel,
 }
 
 /// Rows that are transformed as part of a product.
@@ -142,15 +138,13 @@ impl Transformed<'_> {
 
 impl Batches {
     pub(super) fn new(device: &Device) -> Result<Self, DeviceError> {
-        let [products, carries] = [products_source(), carries_source()];
         Ok(Self {
             device: device.clone(),
-            products: device.program(&products)?.kernel("huge_products", 0)?,
-            carries: device.program(&carries)?.kernel("huge_carries", 0)?,
+            products: device.program(&products_source())?.kernel("huge_products", 0)?,
+            carries: Carries::new(device)?,
             by_bits: HashMap::new(),
             plans: HashMap::new(),
             work: None,
-            blocks: None,
             limit: u64::MAX,
         })
     }
@@ -162,26 +156,43 @@ impl Batches {
     /// Frees the working memory if it is larger than `bytes`, and all plans then.
     pub(super) fn keep_at_most(&mut self, bytes: u64) {
         let work = self.work.as_ref().map_or(0, |work| 8 * work.len() as u64);
-        let blocks = self.blocks.as_ref().map_or(0, |blocks| 4 * blocks.len() as u64);
+        let blocks = self.carries.blocks.as_ref().map_or(0, |blocks| 4 * blocks.len() as u64);
         if work + blocks > bytes {
             self.plans.clear();
             self.work = None;
-            self.blocks = None;
+            self.carries.blocks = None;
         }
     }
 
-    /// Computes the spectra of rows.
-    pub(super) fn forward(&mut self, form: Form, rows: Rows<'_>) -> Result<Spectra, HugeError> {
-        let points = self.device.alloc(rows.count.saturating_mul(form.points))?;
-        let (words, count) = (rows.words, rows.count);
-        let mut spectra = Spectra { points, form, rows: count, words };
+    /// Returns room for spectra of `points` points in all.
+    pub(super) fn room(&self, form: Form, points: usize) -> Result<Spectra, DeviceError> {
+        Ok(Spectra { points: self.device.alloc(points)?, form, rows: 0, words: 0 })
+    }
+
+    /// Allocates the working memory of products of `points` points and `words` words.
+    pub(super) fn reserve(&mut self, points: usize, words: usize) -> Result<(), DeviceError> {
+        self.work = Some(reserve(&mut self.work, &self.device, points)?);
+        let blocks = words.div_ceil(THREADS as usize);
+        self.carries.blocks = Some(reserve(&mut self.carries.blocks, &self.device, blocks)?);
+        Ok(())
+    }
+
+    /// Computes the spectra of rows, in the place of others that are at least as long.
+    pub(super) fn forward(
+        &mut self,
+        spectra: &mut Spectra,
+        form: Form,
+        rows: Rows<'_>,
+    ) -> Result<(), HugeError> {
+        let count = rows.count;
+        (spectra.form, spectra.rows, spectra.words) = (form, count, rows.words);
         let most = (MOST_POINTS / form.points).max(1);
         for begin in (0..count).step_by(most) {
             let range = begin..count.min(begin + most);
             let to = spectra.points.cells(range.start * form.points..range.end * form.points);
             self.transform(form, rows, range, to)?;
         }
-        Ok(spectra)
+        Ok(())
     }
 
     /// Splits the rows of `range` into digits, and transforms them.
@@ -276,7 +287,7 @@ impl Batches {
             at += size;
         }
         let result_at = in_place.map_or(at, |t| temporary[t].at);
-        let mut of_blocks = reserve(&mut self.blocks, &self.device, blocks(count))?;
+        let mut of_blocks = reserve(&mut self.carries.blocks, &self.device, blocks(count))?;
         let mut of_points = reserve(&mut self.work, &self.device, sizes.iter().sum())?;
         let mut all = || {
             let work = of_points.cells(..);
@@ -302,7 +313,7 @@ impl Batches {
         };
         let done = all();
         self.work = Some(of_points);
-        self.blocks = Some(of_blocks);
+        self.carries.blocks = Some(of_blocks);
         done
     }
 
@@ -351,40 +362,27 @@ impl Batches {
         blocks: &mut Buffer<u32>,
     ) -> Result<(), DeviceError> {
         let form = shape.form;
-        let kernels = self.kernels(form.bits)?.clone();
+        let sum = self.kernels(form.bits)?.sum.clone();
         let total = range.len() * out.words;
         let count = total.div_ceil(THREADS as usize) as u32;
         let words = out.cells.part(range.start * out.stride..);
-        let around = Arg::U32(shape.around.into());
-        let [length, stride] = [Arg::U32(out.words as u32), Arg::U64(out.stride as u64)];
+        let rows = RowCells { cells: words, count: range.len(), ..out };
         let args = [
             words.into(),
             (&mut *blocks).into(),
             coefficients.into(),
             Arg::U32(form.points as u32),
             Arg::U32(shape.window.start as u32),
-            length,
-            stride,
+            Arg::U32(out.words as u32),
+            Arg::U64(out.stride as u64),
             Arg::U32(total as u32),
-            around,
+            Arg::U32(shape.around.into()),
         ];
         // SAFETY: the rows of the coefficients have `points` words, those of `out` the words of the
         // window, and there is a word of `blocks` for each block.
-        unsafe { kernels.sum.launch(Launch::linear(count, THREADS), &args)? };
-        let args = [(&mut *blocks).into(), Arg::U32(count), around];
-        // SAFETY: as above.
-        unsafe { self.carries.launch(Launch::linear(1, CARRY_THREADS), &args)? };
-        let args = [
-            words.into(),
-            (&*blocks).into(),
-            Arg::U32(count),
-            length,
-            stride,
-            Arg::U32(total as u32),
-        ];
-        let grid = Launch::linear(count.div_ceil(THREADS), THREADS);
-        // SAFETY: as above.
-        unsafe { kernels.add_carries.launch(grid, &args) }
+        unsafe { sum.launch(Launch::linear(count, THREADS), &args)? };
+        let first = if shape.around { First::Around } else { First::None };
+        self.carries.add(blocks, rows, total, first)
     }
 
     /// Returns the plan of transforms of `rows` rows.
@@ -416,7 +414,6 @@ impl Batches {
                 Ok(entry.insert(ByBits {
                     digits: split.kernel("huge_digits", 0)?,
                     sum: carry.kernel("huge_sum", 0)?,
-                    add_carries: carry.kernel("huge_add_carries", 0)?,
                 }))
             }
         }
@@ -425,7 +422,7 @@ impl Batches {
 
 /// Takes a buffer of at least `len` elements. One that is too small is freed before a larger one is
 /// allocated.
-fn reserve<T: Pod>(
+pub(super) fn reserve<T: Pod>(
     buffer: &mut Option<Buffer<T>>,
     device: &Device,
     len: usize,
@@ -437,7 +434,7 @@ fn reserve<T: Pod>(
 }
 
 /// Returns a launch for `count` elements, whose threads run through several if there are many.
-fn flat(count: usize) -> Launch {
+pub(super) fn flat(count: usize) -> Launch {
     let blocks = count.div_ceil(THREADS as usize).clamp(1, MOST_BLOCKS);
     Launch::linear(blocks as u32, THREADS)
 }
@@ -446,35 +443,30 @@ fn flat(count: usize) -> Launch {
 pub(super) fn sources() -> Vec<Source> {
     let of_bits = |bits| [digits_source(bits), carry_source(bits)];
     let all = [16, 19, 22, 26].into_iter().flat_map(of_bits);
-    all.chain([products_source(), carries_source()]).collect()
-}
-
-fn source(
-    file: &'static str,
-    text: &'static str,
-    kernels: &'static [&'static str],
-    threads: u32,
-) -> Source {
-    let source = Source::new(file, text, kernels);
-    source.headers(common::HEADERS).headers(HEADERS).define("THREADS", threads)
+    all.chain([products_source()]).collect()
 }
 
 fn digits_source(bits: u32) -> Source {
-    let text = include_str!("../../../kernels/huge/digits.cu");
-    source("digits.cu", text, &["huge_digits"], THREADS).define("BITS", bits)
+    Source::new("digits.cu", include_str!("../../../kernels/huge/digits.cu"), &["huge_digits"])
+        .headers(common::HEADERS)
+        .headers(HEADERS)
+        .define("BITS", bits)
+        .define("THREADS", THREADS)
 }
 
 fn carry_source(bits: u32) -> Source {
-    let text = include_str!("../../../kernels/huge/carry.cu");
-    source("carry.cu", text, &["huge_sum", "huge_add_carries"], THREADS).define("BITS", bits)
-}
-
-fn carries_source() -> Source {
-    let text = include_str!("../../../kernels/huge/carries.cu");
-    source("carries.cu", text, &["huge_carries"], CARRY_THREADS)
+    Source::new("carry.cu", include_str!("../../../kernels/huge/carry.cu"), &["huge_sum"])
+        .headers(common::HEADERS)
+        .headers(HEADERS)
+        .headers(CARRY_HEADERS)
+        .define("BITS", bits)
+        .define("THREADS", THREADS)
 }
 
 fn products_source() -> Source {
     let text = include_str!("../../../kernels/huge/products.cu");
-    source("products.cu", text, &["huge_products"], THREADS)
+    Source::new("products.cu", text, &["huge_products"])
+        .headers(common::HEADERS)
+        .headers(HEADERS)
+        .define("THREADS", THREADS)
 }

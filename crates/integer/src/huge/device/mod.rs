@@ -11,7 +11,9 @@
 //! bits and digits of b bits (22 at 2^24 bits, 16 at 2^32).
 
 mod batch;
+mod carries;
 mod checks;
+mod division;
 mod multiplier;
 pub mod residue;
 mod rows;
@@ -24,7 +26,9 @@ use warpint_transform::gpu::goldilocks::Ntt64Error;
 
 use self::batch::Batches;
 pub use self::batch::{Factor, Operand, Spectra};
+use self::carries::Sums;
 use self::checks::Checks;
+pub use self::division::DeviceDivisor;
 pub use self::multiplier::DeviceMultiplier;
 pub use self::rows::{Map, RowCells, Rows};
 pub use self::shape::{Form, Shape};
@@ -54,6 +58,18 @@ pub enum HugeError {
         /// The number of words of the second factor.
         b: usize,
     },
+    /// A quotient is wrong modulo 2^61 − 1, or a remainder is not less than the divisor. The device made
+    /// an error, or its memory did.
+    #[error("the device divided a number of {a} words by one of {d} words, with a wrong result")]
+    WrongQuotient {
+        /// The number of words of the dividend.
+        a: usize,
+        /// The number of words of the divisor.
+        d: usize,
+    },
+    /// The divisor is 0.
+    #[error("division by zero")]
+    ZeroDivisor,
     /// A product needs more working memory than it may use.
     #[error("a product needs {bytes} bytes of the device's memory, and may use {limit}")]
     Memory {
@@ -75,8 +91,8 @@ impl HugeError {
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         match self {
-            Self::TooLong { .. } => ErrorKind::BadInput,
-            Self::Wrong { .. } => ErrorKind::Unsound,
+            Self::TooLong { .. } | Self::ZeroDivisor => ErrorKind::BadInput,
+            Self::Wrong { .. } | Self::WrongQuotient { .. } => ErrorKind::Unsound,
             Self::Memory { .. } => ErrorKind::Device,
             Self::Transform(e) => e.kind(),
             Self::Device(e) => e.kind(),
@@ -90,7 +106,10 @@ impl HugeError {
 #[derive(Debug)]
 pub struct DeviceProducts {
     batches: Batches,
+    sums: Sums,
     checks: Checks,
+    /// The number of words from which reciprocals are computed on the device.
+    newton_from: usize,
 }
 
 impl DeviceProducts {
@@ -99,7 +118,12 @@ impl DeviceProducts {
     /// # Errors
     /// The device cannot compile the kernels, or fails.
     pub fn new(device: &Device) -> Result<Self, HugeError> {
-        Ok(Self { batches: Batches::new(device)?, checks: Checks::new(device)? })
+        Ok(Self {
+            batches: Batches::new(device)?,
+            sums: Sums::new(device)?,
+            checks: Checks::new(device)?,
+            newton_from: division::NEWTON_FROM,
+        })
     }
 
     /// Returns the device.
@@ -185,7 +209,10 @@ impl DeviceProducts {
     /// # Panics
     /// If the rows have more words than [`Form::words`].
     pub fn forward(&mut self, form: Form, rows: Rows<'_>) -> Result<Spectra, HugeError> {
-        self.batches.forward(form, rows)
+        let points = rows.count.saturating_mul(form.points);
+        let mut spectra = self.batches.room(form, points)?;
+        self.batches.forward(&mut spectra, form, rows)?;
+        Ok(spectra)
     }
 
     /// Computes for each row i of `out` the product s·t of the two factors of a single term, or the sum
@@ -263,5 +290,6 @@ impl DeviceProducts {
 pub fn sources() -> Vec<Source> {
     let mut all = batch::sources();
     all.push(checks::source());
+    all.extend(carries::sources());
     all
 }

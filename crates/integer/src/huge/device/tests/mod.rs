@@ -1,6 +1,7 @@
 //! Compares products on the simulator with products on the CPU.
 
 mod batches;
+mod division;
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
