@@ -6,7 +6,8 @@ use warpint_progress::Watch;
 use super::work;
 
 /// A multiplier that reports the work of each product to a [`Watch`], in units of
-/// [`work::product`]. Products are computed by another multiplier.
+/// [`work::product`], and the estimated work of each division and conversion. They are computed by another
+/// multiplier.
 pub struct Metered<'a> {
     multiplier: &'a dyn Multiplier,
     watch: &'a dyn Watch,
@@ -29,6 +30,24 @@ impl Multiplier for Metered<'_> {
 
     fn working_memory(&self, a: usize, b: usize) -> u64 {
         self.multiplier.working_memory(a, b)
+    }
+
+    fn div_rem(&self, a: &[u64], d: &[u64]) -> Option<(Vec<u64>, Vec<u64>)> {
+        let done = self.multiplier.div_rem(a, d)?;
+        self.watch.done(work::division(a.len(), d.len()) as u128);
+        Some(done)
+    }
+
+    fn to_decimal(&self, a: &[u64]) -> Option<Vec<u8>> {
+        let digits = self.multiplier.to_decimal(a)?;
+        self.watch.done(work::to_decimal(a.len()) as u128);
+        Some(digits)
+    }
+
+    fn from_decimal(&self, digits: &[u8]) -> Option<Vec<u64>> {
+        let number = self.multiplier.from_decimal(digits)?;
+        self.watch.done(work::from_decimal(number.len()) as u128);
+        Some(number)
     }
 
     fn products(&self, pairs: &[[&[u64]; 2]]) -> Vec<Vec<u64>> {

@@ -76,6 +76,9 @@ pub(super) fn div_rem(
     if d.len() < NEWTON_FROM || a.len() < d.len() + NEWTON_FROM {
         return None;
     }
+    if let Some(done) = multiplier.div_rem(a, d) {
+        return Some(done);
+    }
     let (d, shift) = shifted(d);
     let (u, k) = dividend(a, &d, shift);
     let p = newton::block(k, d.len());

@@ -23,6 +23,29 @@ pub trait Multiplier {
         0
     }
 
+    /// Returns ⌊a/d⌋ and a mod d without leading zero limbs, if the multiplier has a method of its own for
+    /// numbers of these lengths. Otherwise returns `None`, and the caller divides by products. The
+    /// default is `None`. d is not 0.
+    fn div_rem(&self, a: &[u64], d: &[u64]) -> Option<(Vec<u64>, Vec<u64>)> {
+        let _ = (a, d);
+        None
+    }
+
+    /// Returns the decimal digits of a without leading zeros, the highest first, if the multiplier has
+    /// a method of its own for this number; otherwise `None`, which is the default.
+    fn to_decimal(&self, a: &[u64]) -> Option<Vec<u8>> {
+        let _ = a;
+        None
+    }
+
+    /// Returns the number with the given decimal digits, the highest first, without leading zero
+    /// limbs, if the multiplier has a method of its own for so many digits; otherwise `None`, which is
+    /// the default.
+    fn from_decimal(&self, digits: &[u8]) -> Option<Vec<u64>> {
+        let _ = digits;
+        None
+    }
+
     /// Returns the product of the two numbers of each pair, in the order of the pairs.
     fn products(&self, pairs: &[[&[u64]; 2]]) -> Vec<Vec<u64>> {
         pairs.iter().map(|[a, b]| self.mul(a, b)).collect()

@@ -78,14 +78,17 @@ pub fn parse(digits: &[u8], powers: &Powers) -> Vec<u64> {
     read_halves(digits, powers)
 }
 
-/// Parses ASCII digits like [`parse`], without leading zero limbs in the result. Products of long
-/// parts are computed by `multiplier`, all products of a level by one call of
+/// Parses ASCII digits like [`parse`], without leading zero limbs in the result, by
+/// [`Multiplier::from_decimal`] if `multiplier` has such a method. Otherwise products of long parts are computed by `multiplier`, all products of a level by one call of
 /// [`Multiplier::products`].
 ///
 /// Cost O(M(n)·log n), where M(n) is the cost of a product of n limbs. The memory is about three
 /// times that of the result, and that of a product of its length.
 #[must_use]
 pub fn parse_by(multiplier: &dyn Multiplier, digits: &[u8]) -> Vec<u64> {
+    if let Some(number) = multiplier.from_decimal(digits) {
+        return number;
+    }
     let powers = Powers::by(multiplier, digits.len());
     let mut parts: Vec<Vec<u64>> = digits
         .par_rchunks(GROUP << COMBINE_LEVEL)
@@ -117,15 +120,19 @@ pub fn parse_by(multiplier: &dyn Multiplier, digits: &[u8]) -> Vec<u64> {
     parts.pop().unwrap_or_default()
 }
 
-/// Formats a number like [`format()`], and returns the digits as ASCII characters. Products and
-/// divisions of long parts are computed by `multiplier`. The reciprocal of each power of ten is
+/// Formats a number like [`format()`], and returns the digits as ASCII characters, by
+/// [`Multiplier::to_decimal`] if `multiplier` has such a method. Otherwise products and divisions of long parts are computed by `multiplier`. The reciprocal of each power of ten is
 /// computed once.
 ///
 /// Cost O(M(n)·log n), where M(n) is the cost of a product of n limbs. The memory is about four times
 /// that of the number, and that of its digits and of a product of its length.
 #[must_use]
 pub fn format_by(multiplier: &dyn Multiplier, number: &[u64]) -> Vec<u8> {
-    let number = trimmed(number).to_vec();
+    let number = trimmed(number);
+    if let Some(digits) = multiplier.to_decimal(number) {
+        return digits;
+    }
+    let number = number.to_vec();
     // A limb has fewer than 19.27 digits.
     let groups = (number.len() as u128 * 1927 / 1900 + 1) as usize;
     let mut digits = vec![b'0'; GROUP * groups];

@@ -45,6 +45,8 @@ pub(super) struct Sums {
 pub(super) struct Addend<'a> {
     words: Option<View<'a, u64>>,
     word: u64,
+    /// The number of words of the number.
+    len: usize,
     at: usize,
     complement: bool,
 }
@@ -52,12 +54,17 @@ pub(super) struct Addend<'a> {
 impl<'a> Addend<'a> {
     /// A number.
     pub(super) fn number(words: View<'a, u64>) -> Self {
-        Self { words: Some(words), word: 0, at: 0, complement: false }
+        Self { words: Some(words), word: 0, len: words.len(), at: 0, complement: false }
     }
 
     /// A number of one word.
     pub(super) fn word(word: u64) -> Self {
-        Self { words: None, word, at: 0, complement: false }
+        Self { words: None, word, len: 1, at: 0, complement: false }
+    }
+
+    /// A number of `len` words, which are the given ones again and again.
+    pub(super) fn periodic(words: View<'a, u64>, len: usize) -> Self {
+        Self { len, ..Self::number(words) }
     }
 
     /// The number times 2^(64·words).
@@ -70,12 +77,12 @@ impl<'a> Addend<'a> {
         Self { complement: !self.complement, ..self }
     }
 
-    fn args(self) -> [Arg; 5] {
-        let length = self.words.map_or(1, |words| words.len());
+    fn args(self) -> [Arg; 6] {
         [
             self.words.map_or(Arg::NULL, Arg::from),
             Arg::U64(self.word),
-            Arg::U32(length as u32),
+            Arg::U32(self.len as u32),
+            Arg::U32(self.words.map_or(1, |words| words.len()) as u32),
             Arg::U32(self.at as u32),
             Arg::U64(if self.complement { u64::MAX } else { 0 }),
         ]

@@ -381,7 +381,7 @@ fn pieces(words: usize) -> impl Iterator<Item = std::ops::Range<usize>> {
 }
 
 /// Returns the number of words of x without leading zeros.
-fn significant(x: View<'_, u64>) -> Result<usize, DeviceError> {
+pub(super) fn significant(x: View<'_, u64>) -> Result<usize, DeviceError> {
     for piece in pieces(x.len()) {
         let words = x.part(piece.clone()).download()?;
         if let Some(top) = words.iter().rposition(|&word| word != 0) {

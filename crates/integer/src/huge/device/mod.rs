@@ -13,6 +13,7 @@
 mod batch;
 mod carries;
 mod checks;
+mod decimal;
 mod division;
 mod multiplier;
 pub mod residue;
@@ -28,6 +29,7 @@ use self::batch::Batches;
 pub use self::batch::{Factor, Operand, Spectra};
 use self::carries::Sums;
 use self::checks::Checks;
+use self::decimal::Decimal;
 pub use self::division::DeviceDivisor;
 pub use self::multiplier::DeviceMultiplier;
 pub use self::rows::{Map, RowCells, Rows};
@@ -67,6 +69,14 @@ pub enum HugeError {
         /// The number of words of the divisor.
         d: usize,
     },
+    /// The digits of a number differ from it modulo 2^61 − 1. The device made an error, or its memory did.
+    #[error(
+        "the device converted a number of {words} words to or from digits, with a wrong result"
+    )]
+    WrongDigits {
+        /// The number of words of the number.
+        words: usize,
+    },
     /// The divisor is 0.
     #[error("division by zero")]
     ZeroDivisor,
@@ -92,7 +102,9 @@ impl HugeError {
     pub fn kind(&self) -> ErrorKind {
         match self {
             Self::TooLong { .. } | Self::ZeroDivisor => ErrorKind::BadInput,
-            Self::Wrong { .. } | Self::WrongQuotient { .. } => ErrorKind::Unsound,
+            Self::Wrong { .. } | Self::WrongQuotient { .. } | Self::WrongDigits { .. } => {
+                ErrorKind::Unsound
+            }
             Self::Memory { .. } => ErrorKind::Device,
             Self::Transform(e) => e.kind(),
             Self::Device(e) => e.kind(),
@@ -108,6 +120,7 @@ pub struct DeviceProducts {
     batches: Batches,
     sums: Sums,
     checks: Checks,
+    decimal: Decimal,
     /// The number of words from which reciprocals are computed on the device.
     newton_from: usize,
 }
@@ -122,6 +135,7 @@ impl DeviceProducts {
             batches: Batches::new(device)?,
             sums: Sums::new(device)?,
             checks: Checks::new(device)?,
+            decimal: Decimal::new(device)?,
             newton_from: division::NEWTON_FROM,
         })
     }
@@ -289,7 +303,7 @@ impl DeviceProducts {
 #[must_use]
 pub fn sources() -> Vec<Source> {
     let mut all = batch::sources();
-    all.push(checks::source());
+    all.extend([checks::source(), decimal::source()]);
     all.extend(carries::sources());
     all
 }

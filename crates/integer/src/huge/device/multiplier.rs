@@ -4,21 +4,23 @@ use std::fmt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use warpint_device::Device;
-use warpint_natural::limbs::{add_assign, trimmed};
+use warpint_natural::limbs::{add_assign, compare, trim, trimmed};
 use warpint_natural::product::{Multiplier, TransformMultiplier};
 
+use super::decimal::{TEN_19, digits_of_groups, groups_of_digits, words_of};
 use super::{DeviceProducts, Factor, HugeError, Map, RowCells, Rows, Shape, residue};
 
 /// The least number of limbs of the shorter factor of a product that the device computes. Shorter
 /// ones are computed on the CPU: copies to and from the device take longer than they do.
 const SHORTER_FROM: usize = 1 << 13;
 
-/// Multiplies numbers in host memory on a device. Short products are computed on the CPU. A product
+/// Multiplies numbers in host memory on a device, divides them, and converts them to and from decimal digits.
+/// Short products are computed on the CPU. A product
 /// that is too long for one transform or for the device's memory is computed in pieces.
 ///
-/// The host verifies each product of the device modulo 2^61 − 1, by residues of the factors and of the
-/// product in its own memory, so copies are verified too. If one is wrong, or if the device fails,
-/// the product is computed on the CPU, and so are all later ones. So results are always right; only
+/// The host verifies each result of the device modulo 2^61 − 1, by residues of the operands and of the
+/// result in its own memory, so copies are verified too. If one is wrong, or if the device fails,
+/// the result is computed on the CPU, and so are all later ones. So results are always right; only
 /// [`Self::failure`] tells of it.
 pub struct DeviceMultiplier {
     products: Mutex<DeviceProducts>,
@@ -122,7 +124,103 @@ impl DeviceMultiplier {
     }
 }
 
+impl DeviceMultiplier {
+    /// Computes on the device, unless it was given up. If it fails now, it is given up.
+    fn attempt<T>(
+        &self,
+        work: impl FnOnce(&mut DeviceProducts) -> Result<Option<T>, HugeError>,
+    ) -> Option<T> {
+        if lock(&self.failure).is_some() {
+            return None;
+        }
+        let mut products = lock(&self.products);
+        let result = work(&mut products);
+        products.set_working_limit(u64::MAX);
+        result.unwrap_or_else(|e| {
+            *lock(&self.failure) = Some(e);
+            None
+        })
+    }
+
+    /// Returns whether an operation is long enough for the device, and fits the limit of memory.
+    fn is_for_device(&self, shorter: usize, bytes: Option<u64>) -> bool {
+        shorter >= self.shorter_from && bytes.is_some_and(|bytes| bytes <= self.memory)
+    }
+}
+
 impl Multiplier for DeviceMultiplier {
+    /// Divides on the device, if divisor and quotient are long and the division fits its memory. The
+    /// host verifies the result: q·d + r = a modulo 2^61 − 1, and r < d.
+    fn div_rem(&self, a: &[u64], d: &[u64]) -> Option<(Vec<u64>, Vec<u64>)> {
+        let (a, d) = (trimmed(a), trimmed(d));
+        let shorter = a.len().saturating_sub(d.len()).min(d.len());
+        let quotient = (a.len() + 1).saturating_sub(d.len());
+        let bytes = |bytes: u64| bytes + 8 * (a.len() + quotient + 2 * d.len()) as u64;
+        if !self.is_for_device(shorter, DeviceProducts::division_bytes(a.len(), d.len()).map(bytes))
+        {
+            return None;
+        }
+        self.attempt(|products| {
+            products.keep_at_most(0);
+            let device = products.device().clone();
+            let divisor = {
+                let d = device.upload(d)?;
+                products.divisor(d.view(..), quotient)?
+            };
+            let there = device.upload(a)?;
+            let [mut q, mut r] = [device.alloc(quotient)?, device.alloc(d.len())?];
+            products.div_rem(q.cells(..), r.cells(..), there.view(..), &divisor)?;
+            let [mut q, mut r] = [q.download()?, r.download()?];
+            let product = residue::product(residue::of(&q), residue::of(d));
+            let is_right = residue::sum(product, residue::of(&r)) == residue::of(a);
+            if !is_right || compare(&r, d).is_ge() {
+                return Err(HugeError::WrongQuotient { a: a.len(), d: d.len() });
+            }
+            trim(&mut q);
+            trim(&mut r);
+            Ok(Some((q, r)))
+        })
+    }
+
+    /// Converts on the device, if the number is long and fits its memory. The host verifies the digits
+    /// modulo 2^61 − 1.
+    fn to_decimal(&self, a: &[u64]) -> Option<Vec<u8>> {
+        let a = trimmed(a);
+        if !self.is_for_device(a.len(), DeviceProducts::decimal_bytes(a.len())) {
+            return None;
+        }
+        self.attempt(|products| {
+            products.keep_at_most(0);
+            products.set_working_limit(self.memory - DeviceProducts::decimal_fixed_bytes(a.len()));
+            let there = products.device().upload(a)?;
+            let Some(groups) = products.to_groups(there.view(..))? else { return Ok(None) };
+            if residue::of_digits(&groups, TEN_19) != residue::of(a) {
+                return Err(HugeError::WrongDigits { words: a.len() });
+            }
+            Ok(Some(digits_of_groups(&groups)))
+        })
+    }
+
+    /// Converts on the device, if the number is long and fits its memory. The host verifies the number
+    /// modulo 2^61 − 1.
+    fn from_decimal(&self, digits: &[u8]) -> Option<Vec<u64>> {
+        let words = words_of(digits.len());
+        if !self.is_for_device(words, DeviceProducts::decimal_bytes(words)) {
+            return None;
+        }
+        self.attempt(|products| {
+            products.keep_at_most(0);
+            products.set_working_limit(self.memory - DeviceProducts::decimal_fixed_bytes(words));
+            let groups = groups_of_digits(digits);
+            let mut number = products.from_groups(&groups)?.download()?;
+            if residue::of_digits(&groups, TEN_19) != residue::of(&number) {
+                return Err(HugeError::WrongDigits { words });
+            }
+            trim(&mut number);
+            Ok(Some(number))
+        })
+    }
+
     /// The memory of a product on the CPU, which may have to compute it.
     fn working_memory(&self, a: usize, b: usize) -> u64 {
         self.cpu.working_memory(a, b)

@@ -67,6 +67,21 @@ pub fn of(x: &[u64]) -> u64 {
     x.par_chunks(PIECE).map(of_piece).reduce(|| 0, sum)
 }
 
+/// Returns Σ g_i·b^(n − 1 − i) mod 2^61 − 1 for n digits g_i of base b, the highest first. The cost is that of
+/// reading them once; they are divided among the threads of rayon's current pool.
+#[must_use]
+pub fn of_digits(digits: &[u64], base: u64) -> u64 {
+    const PIECE: usize = 1 << 12;
+    let base = canonical(base);
+    let of_piece = |piece: &[u64]| {
+        piece.iter().fold(0, |value, &digit| sum(product(value, base), canonical(digit)))
+    };
+    let power = |n: usize| (0..n).fold(1, |power, _| product(power, base));
+    let whole = power(PIECE);
+    let pieces: Vec<u64> = digits.par_rchunks(PIECE).map(of_piece).collect();
+    pieces.into_iter().rev().fold(0, |value, piece| sum(product(value, whole), piece))
+}
+
 #[cfg(test)]
 mod tests {
     use rand::{RngExt, SeedableRng};
@@ -88,5 +103,19 @@ mod tests {
         assert_eq!(of(&[PRIME]), 0);
         assert_eq!(product(PRIME - 1, PRIME - 1), 1);
         assert_eq!(sum(PRIME - 1, 1), 0);
+    }
+
+    #[test]
+    fn residues_of_digits_are_those_of_the_number() {
+        let rng = &mut ChaCha8Rng::seed_from_u64(62);
+        for n in [0, 1, 2, 4095, 4096, 4097, 10_000] {
+            let digits: Vec<u64> = (0..n).map(|_| rng.random()).collect();
+            // In base 2^64 they are the words of a number.
+            let mut words = digits.clone();
+            words.reverse();
+            let expected = digits.iter().fold(0, |v, &d| sum(product(v, 8), canonical(d)));
+            assert_eq!(expected, of(&words), "{n}");
+            assert_eq!(of_digits(&digits, PRIME + 8), expected, "{n}");
+        }
     }
 }

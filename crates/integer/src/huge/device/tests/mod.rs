@@ -1,6 +1,7 @@
 //! Compares products on the simulator with products on the CPU.
 
 mod batches;
+mod decimal;
 mod division;
 
 use rand::{RngExt, SeedableRng};
