@@ -280,7 +280,9 @@ impl From<HugeError> for BenchError {
         match e {
             HugeError::Device(e) => Self::Device(e),
             HugeError::Transform(e) => e.into(),
-            HugeError::Wrong { .. } => Self::Wrong(e.to_string()),
+            HugeError::Wrong { .. }
+            | HugeError::WrongQuotient { .. }
+            | HugeError::WrongDigits { .. } => Self::Wrong(e.to_string()),
             e => Self::Huge(e),
         }
     }

@@ -1,10 +1,13 @@
-//! Products and squares of two long numbers of the same length.
+//! Products and squares of two long numbers of the same length, divisions of a number of twice that length by
+//! one, and conversions of one to and from decimal digits.
 //!
-//! Before a product is timed, it is verified modulo 2^61 − 1.
+//! Results are verified modulo 2^61 − 1; products before they are timed.
 
 use serde::Serialize;
-use warpint_device::Device;
+use warpint_device::{Device, View};
+use warpint_integer::huge;
 use warpint_integer::huge::device::{DeviceMultiplier, DeviceProducts, residue};
+use warpint_natural::division::div_rem_by;
 use warpint_natural::product::{Multiplier, TransformMultiplier};
 
 use crate::chart::{Chart, Labels};
@@ -86,6 +89,15 @@ pub struct Products {
     /// On a device, the times of products of numbers in host memory, with all copies; `None` on the
     /// CPU.
     pub from_host: Option<Times>,
+    /// The times of divisions of a number of twice as many bits, by the clock of the host. On a device the
+    /// numbers are in its memory, and the times include that of the reciprocal and of the verification.
+    /// `None` if the numbers are too long for the device.
+    pub division: Option<Times>,
+    /// The times of conversions of a factor to decimal digits in host memory, by the clock of the host, with
+    /// the verification on a device. `None` if the factor is too long or too short for the device.
+    pub to_decimal: Option<Times>,
+    /// The times of conversions of these digits to a number in host memory, likewise.
+    pub from_decimal: Option<Times>,
     /// The bytes of working memory on the device, beside the numbers; `None` on the CPU.
     pub working_bytes: Option<u64>,
 }
@@ -173,6 +185,15 @@ impl Measured {
             if let Some(times) = &products.from_host {
                 chart.mark("product, with copies", n, times.us / 1e3);
             }
+            for (what, times) in [
+                ("division of 2n bits", &products.division),
+                ("to decimal digits", &products.to_decimal),
+                ("from decimal digits", &products.from_decimal),
+            ] {
+                if let Some(times) = times {
+                    chart.mark(what, n, times.us / 1e3);
+                }
+            }
         }
         chart
     }
@@ -214,16 +235,62 @@ fn on_device(device: &Device, log2: u32, runs: Option<usize>) -> Result<Products
     verify("square", &out.view().download()?, of_a, of_a)?;
     let square = timer.times(LAUNCHES, || products.square(out, there))?;
     products.verify()?;
+    let division = division_on_device(&mut products, &a, other, runs)?;
     drop(products);
     let from_host = DeviceMultiplier::new(device, rayon::current_num_threads())?;
     let times = timing::on_cpu(runs, || {
         from_host.mul(&a, &b);
         Ok::<_, BenchError>(())
     })?;
+    let digits = from_host.format_decimal(&a);
+    let [to_decimal, from_decimal] = match digits {
+        Some(digits) => conversions(
+            runs,
+            || from_host.format_decimal(&a).is_some(),
+            || from_host.parse_decimal(&digits).is_some_and(|number| number == a),
+        )?,
+        None => [None, None],
+    };
     if let Some(why) = from_host.failure() {
         return Err(BenchError::Wrong(why));
     }
-    Ok(Products { product, square, from_host: Some(times), working_bytes })
+    let from_host = Some(times);
+    Ok(Products { product, square, from_host, division, to_decimal, from_decimal, working_bytes })
+}
+
+/// Times divisions of a number of twice as many words by d on a device. `None` if they are too long for
+/// it.
+fn division_on_device(
+    products: &mut DeviceProducts,
+    a: &[u64],
+    d: View<'_, u64>,
+    runs: Option<usize>,
+) -> Result<Option<Times>, BenchError> {
+    if DeviceProducts::division_bytes(2 * a.len(), a.len()).is_none() {
+        return Ok(None);
+    }
+    let device = products.device().clone();
+    let mut dividend = device.alloc(2 * a.len())?;
+    dividend.cells(..a.len()).upload(a)?;
+    dividend.cells(a.len()..).upload(a)?;
+    let [mut q, mut r] = [device.alloc(a.len() + 1)?, device.alloc(a.len())?];
+    let times = timing::on_cpu(runs, || {
+        let divisor = products.divisor(d, a.len())?;
+        products.div_rem(q.cells(..), r.cells(..), dividend.view(..), &divisor)
+    })?;
+    Ok(Some(times))
+}
+
+/// Times a conversion to decimal digits and one from them. Each returns whether its result is right.
+fn conversions(
+    runs: Option<usize>,
+    to_decimal: impl Fn() -> bool,
+    from_decimal: impl Fn() -> bool,
+) -> Result<[Option<Times>; 2], BenchError> {
+    let wrong = || BenchError::Wrong("decimal digits are wrong".into());
+    let to = timing::on_cpu(runs, || to_decimal().then_some(()).ok_or_else(wrong))?;
+    let from = timing::on_cpu(runs, || from_decimal().then_some(()).ok_or_else(wrong))?;
+    Ok([Some(to), Some(from)])
 }
 
 fn on_cpu(log2: u32, runs: Option<usize>) -> Result<Products, BenchError> {
@@ -239,5 +306,30 @@ fn on_cpu(log2: u32, runs: Option<usize>) -> Result<Products, BenchError> {
         })
     };
     let (product, square) = (times(&a, &b)?, times(&a, &a)?);
-    Ok(Products { product, square, from_host: None, working_bytes: None })
+    let dividend = [&a[..], &a[..]].concat();
+    let (q, r) = div_rem_by(&multiplier, &dividend, &b);
+    let [of_q, of_r] = [&q, &r].map(|x| residue::of(x));
+    if residue::sum(residue::product(of_q, of_b), of_r) != residue::of(&dividend) {
+        return Err(BenchError::Wrong("the quotient is wrong modulo 2^61 − 1".into()));
+    }
+    let division = timing::on_cpu(runs, || {
+        drop(div_rem_by(&multiplier, &dividend, &b));
+        Ok::<_, BenchError>(())
+    })?;
+    let digits = huge::to_decimal(&multiplier, &a);
+    let [to_decimal, from_decimal] = conversions(
+        runs,
+        || huge::to_decimal(&multiplier, &a).len() == digits.len(),
+        || huge::from_decimal(&multiplier, &digits) == a,
+    )?;
+    let division = Some(division);
+    Ok(Products {
+        product,
+        square,
+        from_host: None,
+        division,
+        to_decimal,
+        from_decimal,
+        working_bytes: None,
+    })
 }

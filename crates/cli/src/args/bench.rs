@@ -89,11 +89,13 @@ pub(crate) enum Bench {
     /// are in natural order.
     #[command(after_help = super::bench_ntt::EXAMPLES)]
     Ntt(BenchNttArgs),
-    /// Time products and squares of two numbers of 2^k bits each.
+    /// Time products, squares, divisions and decimal conversions of numbers of 2^k bits.
     ///
-    /// Each product is verified modulo 2^61 − 1. On a GPU the numbers are in its memory, and the
-    /// times, by the GPU's clock, include the residues for the verification. A third time, by the
-    /// host's clock, is that of a product of numbers in host memory, with all copies. Each time is the
+    /// Results are verified modulo 2^61 − 1. On a GPU the numbers are in its memory, and the times of
+    /// products and squares, by the GPU's clock, include the residues for the verification. A third
+    /// time, by the host's clock, is that of a product of numbers in host memory, with all copies. The
+    /// others are also by the host's clock: divisions of 2n by n bits in the memory of the GPU, with the
+    /// reciprocal, and conversions from numbers to digits in host memory and back. Each time is the
     /// median of some runs, after a first run. A row that needs more memory than the GPU has says so.
     /// On the CPU all threads compute.
     #[command(after_help = super::bench_product::EXAMPLES)]

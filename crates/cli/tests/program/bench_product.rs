@@ -19,6 +19,9 @@ fn products_on_the_cpu() {
     for row in rows {
         check_times(&row["products"]["product"], 2);
         check_times(&row["products"]["square"], 2);
+        for what in ["division", "to-decimal", "from-decimal"] {
+            check_times(&row["products"][what], 2);
+        }
         let missing = [&row["missing"], &row["products"]["from-host"]];
         assert_eq!(missing, [&Value::Null; 2], "{row}");
     }
@@ -37,7 +40,7 @@ fn products_on_a_device() {
     let ran = warpint(dir.path(), "bench product --device sim --bits 10,16 --runs 1 --json");
     assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""), "{ran:?}");
     for row in ran.json()["rows"].as_array().unwrap() {
-        for what in ["product", "square", "from-host"] {
+        for what in ["product", "square", "from-host", "division"] {
             check_times(&row["products"][what], 1);
         }
         assert!(row["products"]["working-bytes"].as_u64() >= Some(4 << 10), "{row}");

@@ -38,14 +38,14 @@ impl Multiplier for Metered<'_> {
         Some(done)
     }
 
-    fn to_decimal(&self, a: &[u64]) -> Option<Vec<u8>> {
-        let digits = self.multiplier.to_decimal(a)?;
+    fn format_decimal(&self, a: &[u64]) -> Option<Vec<u8>> {
+        let digits = self.multiplier.format_decimal(a)?;
         self.watch.done(work::to_decimal(a.len()) as u128);
         Some(digits)
     }
 
-    fn from_decimal(&self, digits: &[u8]) -> Option<Vec<u64>> {
-        let number = self.multiplier.from_decimal(digits)?;
+    fn parse_decimal(&self, digits: &[u8]) -> Option<Vec<u64>> {
+        let number = self.multiplier.parse_decimal(digits)?;
         self.watch.done(work::from_decimal(number.len()) as u128);
         Some(number)
     }

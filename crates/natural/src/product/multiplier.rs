@@ -33,7 +33,7 @@ pub trait Multiplier {
 
     /// Returns the decimal digits of a without leading zeros, the highest first, if the multiplier has
     /// a method of its own for this number; otherwise `None`, which is the default.
-    fn to_decimal(&self, a: &[u64]) -> Option<Vec<u8>> {
+    fn format_decimal(&self, a: &[u64]) -> Option<Vec<u8>> {
         let _ = a;
         None
     }
@@ -41,7 +41,7 @@ pub trait Multiplier {
     /// Returns the number with the given decimal digits, the highest first, without leading zero
     /// limbs, if the multiplier has a method of its own for so many digits; otherwise `None`, which is
     /// the default.
-    fn from_decimal(&self, digits: &[u8]) -> Option<Vec<u64>> {
+    fn parse_decimal(&self, digits: &[u8]) -> Option<Vec<u64>> {
         let _ = digits;
         None
     }

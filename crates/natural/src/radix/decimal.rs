@@ -79,14 +79,14 @@ pub fn parse(digits: &[u8], powers: &Powers) -> Vec<u64> {
 }
 
 /// Parses ASCII digits like [`parse`], without leading zero limbs in the result, by
-/// [`Multiplier::from_decimal`] if `multiplier` has such a method. Otherwise products of long parts are computed by `multiplier`, all products of a level by one call of
+/// [`Multiplier::parse_decimal`] if `multiplier` has such a method. Otherwise products of long parts are computed by `multiplier`, all products of a level by one call of
 /// [`Multiplier::products`].
 ///
 /// Cost O(M(n)·log n), where M(n) is the cost of a product of n limbs. The memory is about three
 /// times that of the result, and that of a product of its length.
 #[must_use]
 pub fn parse_by(multiplier: &dyn Multiplier, digits: &[u8]) -> Vec<u64> {
-    if let Some(number) = multiplier.from_decimal(digits) {
+    if let Some(number) = multiplier.parse_decimal(digits) {
         return number;
     }
     let powers = Powers::by(multiplier, digits.len());
@@ -121,7 +121,7 @@ pub fn parse_by(multiplier: &dyn Multiplier, digits: &[u8]) -> Vec<u64> {
 }
 
 /// Formats a number like [`format()`], and returns the digits as ASCII characters, by
-/// [`Multiplier::to_decimal`] if `multiplier` has such a method. Otherwise products and divisions of long parts are computed by `multiplier`. The reciprocal of each power of ten is
+/// [`Multiplier::format_decimal`] if `multiplier` has such a method. Otherwise products and divisions of long parts are computed by `multiplier`. The reciprocal of each power of ten is
 /// computed once.
 ///
 /// Cost O(M(n)·log n), where M(n) is the cost of a product of n limbs. The memory is about four times
@@ -129,7 +129,7 @@ pub fn parse_by(multiplier: &dyn Multiplier, digits: &[u8]) -> Vec<u64> {
 #[must_use]
 pub fn format_by(multiplier: &dyn Multiplier, number: &[u64]) -> Vec<u8> {
     let number = trimmed(number);
-    if let Some(digits) = multiplier.to_decimal(number) {
+    if let Some(digits) = multiplier.format_decimal(number) {
         return digits;
     }
     let number = number.to_vec();

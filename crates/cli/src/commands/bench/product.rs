@@ -38,7 +38,7 @@ pub(super) fn run(args: &BenchProductArgs) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
-const HEADER: &str = "log2 bits    product ms     square ms  with copies ms  working MiB";
+const HEADER: &str = "log2 bits    product ms     square ms  with copies ms    2n by n ms  to digits ms  from digits ms  working MiB";
 
 fn line(row: &Row) -> String {
     let Some(products) = &row.products else {
@@ -46,12 +46,16 @@ fn line(row: &Row) -> String {
         return format!("{:>9}  {why}", row.log2);
     };
     let ms = |times: &Times| format!("{:.3}", times.us / 1e3);
+    let optional_ms = |times: &Option<Times>| times.as_ref().map_or_else(|| "–".into(), ms);
     format!(
-        "{:>9}  {:>12}  {:>12}  {:>14}  {:>11}",
+        "{:>9}  {:>12}  {:>12}  {:>14}  {:>12}  {:>12}  {:>14}  {:>11}",
         row.log2,
         ms(&products.product),
         ms(&products.square),
-        products.from_host.as_ref().map_or_else(|| "–".into(), ms),
+        optional_ms(&products.from_host),
+        optional_ms(&products.division),
+        optional_ms(&products.to_decimal),
+        optional_ms(&products.from_decimal),
         optional(products.working_bytes.map(|bytes| bytes as f64 / 1_048_576.0), 0),
     )
 }

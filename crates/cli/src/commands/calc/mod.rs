@@ -98,7 +98,7 @@ fn files(
     });
     view.end();
     if let Some(why) = on_device.as_ref().and_then(DeviceMultiplier::failure) {
-        warn(vec![format!("the device was given up, and the CPU computed the products: {why}")]);
+        warn(vec![format!("the device was given up, and the CPU computed the rest: {why}")]);
     }
     let Some(computed) = computed? else { return Ok(stopped()) };
     let Some(written) = computed.write(signals.save_first())? else { return Ok(stopped()) };

@@ -156,12 +156,15 @@ impl DeviceProducts {
     ///
     /// # Errors
     /// x is too long, or the device fails or does not have enough memory.
-    pub fn to_decimal(&mut self, x: View<'_, u64>) -> Result<Option<Vec<u8>>, HugeError> {
-        Ok(self.to_groups(x)?.map(|groups| digits_of_groups(&groups)))
+    pub fn format_decimal(&mut self, x: View<'_, u64>) -> Result<Option<Vec<u8>>, HugeError> {
+        Ok(self.format_groups(x)?.map(|groups| digits_of_groups(&groups)))
     }
 
     /// Returns the groups of 19 digits of x, the highest first, with leading zeros.
-    pub(super) fn to_groups(&mut self, x: View<'_, u64>) -> Result<Option<Vec<u64>>, HugeError> {
+    pub(super) fn format_groups(
+        &mut self,
+        x: View<'_, u64>,
+    ) -> Result<Option<Vec<u64>>, HugeError> {
         let n = significant(x)?;
         if n == 0 {
             return Ok(Some(vec![0]));
@@ -292,12 +295,12 @@ impl DeviceProducts {
     ///
     /// # Panics
     /// If there are other characters.
-    pub fn from_decimal(&mut self, digits: &[u8]) -> Result<Buffer<u64>, HugeError> {
-        self.from_groups(&groups_of_digits(digits))
+    pub fn parse_decimal(&mut self, digits: &[u8]) -> Result<Buffer<u64>, HugeError> {
+        self.parse_groups(&groups_of_digits(digits))
     }
 
     /// Returns the number with the given groups of 19 digits, the highest first.
-    pub(super) fn from_groups(&mut self, groups: &[u64]) -> Result<Buffer<u64>, HugeError> {
+    pub(super) fn parse_groups(&mut self, groups: &[u64]) -> Result<Buffer<u64>, HugeError> {
         let device = self.device().clone();
         let leaves = Leaves::of(GROUP * groups.len());
         let mut padded = device.alloc(leaves.all_groups())?;

@@ -184,7 +184,7 @@ impl Multiplier for DeviceMultiplier {
 
     /// Converts on the device, if the number is long and fits its memory. The host verifies the digits
     /// modulo 2^61 − 1.
-    fn to_decimal(&self, a: &[u64]) -> Option<Vec<u8>> {
+    fn format_decimal(&self, a: &[u64]) -> Option<Vec<u8>> {
         let a = trimmed(a);
         if !self.is_for_device(a.len(), DeviceProducts::decimal_bytes(a.len())) {
             return None;
@@ -193,7 +193,7 @@ impl Multiplier for DeviceMultiplier {
             products.keep_at_most(0);
             products.set_working_limit(self.memory - DeviceProducts::decimal_fixed_bytes(a.len()));
             let there = products.device().upload(a)?;
-            let Some(groups) = products.to_groups(there.view(..))? else { return Ok(None) };
+            let Some(groups) = products.format_groups(there.view(..))? else { return Ok(None) };
             if residue::of_digits(&groups, TEN_19) != residue::of(a) {
                 return Err(HugeError::WrongDigits { words: a.len() });
             }
@@ -203,7 +203,7 @@ impl Multiplier for DeviceMultiplier {
 
     /// Converts on the device, if the number is long and fits its memory. The host verifies the number
     /// modulo 2^61 − 1.
-    fn from_decimal(&self, digits: &[u8]) -> Option<Vec<u64>> {
+    fn parse_decimal(&self, digits: &[u8]) -> Option<Vec<u64>> {
         let words = words_of(digits.len());
         if !self.is_for_device(words, DeviceProducts::decimal_bytes(words)) {
             return None;
@@ -212,7 +212,7 @@ impl Multiplier for DeviceMultiplier {
             products.keep_at_most(0);
             products.set_working_limit(self.memory - DeviceProducts::decimal_fixed_bytes(words));
             let groups = groups_of_digits(digits);
-            let mut number = products.from_groups(&groups)?.download()?;
+            let mut number = products.parse_groups(&groups)?.download()?;
             if residue::of_digits(&groups, TEN_19) != residue::of(&number) {
                 return Err(HugeError::WrongDigits { words });
             }

@@ -19,9 +19,9 @@ fn check(products: &mut DeviceProducts, x: &[u64]) {
     let device = products.device().clone();
     let want = format_by(&FastProducts, x);
     let there = device.upload(x).unwrap();
-    let found = products.to_decimal(there.view(..)).unwrap().unwrap();
+    let found = products.format_decimal(there.view(..)).unwrap().unwrap();
     assert!(found == want, "{} words: {} digits, not {}", x.len(), found.len(), want.len());
-    let back = products.from_decimal(&want).unwrap().download().unwrap();
+    let back = products.parse_decimal(&want).unwrap().download().unwrap();
     assert!(trimmed(&back) == trimmed(x), "{} words from digits", x.len());
 }
 
@@ -62,10 +62,10 @@ fn unclear_digits_are_refused() {
     let mut products = DeviceProducts::new(&device).unwrap();
     let x = parse_by(&FastProducts, &[b'4'; 5000]);
     let there = device.upload(&x).unwrap();
-    assert_eq!(products.to_decimal(there.view(..)).unwrap(), None);
+    assert_eq!(products.format_decimal(there.view(..)).unwrap(), None);
     // The multiplier leaves it to the CPU, without a failure.
     let multiplier = DeviceMultiplier::for_tests(&device, 1 << 30, 16);
-    assert_eq!(multiplier.to_decimal(&x), None);
+    assert_eq!(multiplier.format_decimal(&x), None);
     assert_eq!(format_by(&multiplier, &x), [b'4'; 5000]);
     assert_eq!(multiplier.failure(), None);
 }
@@ -81,18 +81,18 @@ fn a_multiplier_divides_and_converts() {
     assert!(multiplier.div_rem(&a[..60], &d).is_none(), "a short quotient");
     let digits: Vec<u8> =
         (0..3000).map(|i| b'0' + if i == 0 { 7 } else { rng.random_range(0..10) }).collect();
-    let number = multiplier.from_decimal(&digits).unwrap();
+    let number = multiplier.parse_decimal(&digits).unwrap();
     assert!(number == parse_by(&FastProducts, &digits));
-    assert!(multiplier.to_decimal(&number).unwrap() == digits);
+    assert!(multiplier.format_decimal(&number).unwrap() == digits);
     assert_eq!(multiplier.failure(), None);
     // Little memory: batches are cut, or the CPU does it.
     let enough = DeviceProducts::decimal_bytes(number.len()).unwrap();
     let multiplier = DeviceMultiplier::for_tests(&device, enough, 16);
-    assert!(multiplier.to_decimal(&number).unwrap() == digits);
+    assert!(multiplier.format_decimal(&number).unwrap() == digits);
     let multiplier = DeviceMultiplier::for_tests(&device, enough - 1, 16);
-    assert_eq!(multiplier.to_decimal(&number), None);
+    assert_eq!(multiplier.format_decimal(&number), None);
     let multiplier = DeviceMultiplier::for_tests(&device, 1000, 16);
     assert_eq!(multiplier.div_rem(&a, &d), None);
-    assert_eq!(multiplier.from_decimal(&digits), None);
+    assert_eq!(multiplier.parse_decimal(&digits), None);
     assert_eq!(multiplier.failure(), None);
 }
