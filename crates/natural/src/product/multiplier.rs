@@ -109,3 +109,44 @@ impl Multiplier for FastProducts {
         product
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::division::div_rem_by;
+    use crate::radix::decimal::{format_by, parse_by};
+
+    /// A multiplier with methods of its own, whose results no other method returns.
+    struct Own;
+
+    impl Multiplier for Own {
+        fn mul(&self, a: &[u64], b: &[u64]) -> Vec<u64> {
+            FastProducts.mul(a, b)
+        }
+
+        fn div_rem(&self, a: &[u64], d: &[u64]) -> Option<(Vec<u64>, Vec<u64>)> {
+            (a.len() > 5000).then(|| (vec![a.len() as u64], vec![d.len() as u64]))
+        }
+
+        fn format_decimal(&self, a: &[u64]) -> Option<Vec<u8>> {
+            (a.len() > 100).then(|| b"digits".to_vec())
+        }
+
+        fn parse_decimal(&self, digits: &[u8]) -> Option<Vec<u64>> {
+            (digits.len() > 100).then(|| vec![digits.len() as u64])
+        }
+    }
+
+    #[test]
+    fn own_methods_of_a_multiplier_are_used() {
+        let number = vec![7; 6000];
+        assert_eq!(div_rem_by(&Own, &number, &number[..3000]), (vec![6000], vec![3000]));
+        let shorter = &number[..5000];
+        let expected = div_rem_by(&FastProducts, shorter, &number[..2500]);
+        assert!(div_rem_by(&Own, shorter, &number[..2500]) == expected);
+        assert_eq!(format_by(&Own, &number), b"digits");
+        assert_eq!(format_by(&Own, &[12, 0]), b"12");
+        assert_eq!(parse_by(&Own, &[b'7'; 101]), [101]);
+        assert_eq!(parse_by(&Own, b"12"), [12]);
+    }
+}

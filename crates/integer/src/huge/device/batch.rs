@@ -9,7 +9,7 @@
 //! up to about 2^22, and 3 above; 1.5 for the product of the spectra; and less than 1 for each number
 //! that is split into digits and for the carries, which read or write words instead of digits.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 
 use bytemuck::Pod;
@@ -17,7 +17,7 @@ use warpint_device::{
     Arg, Buffer, Cells, Device, DeviceError, Kernel, Launch, Source, View, common,
 };
 use warpint_transform::Order;
-use warpint_transform::gpu::goldilocks::{Ntt64, Ntt64Request};
+use warpint_transform::gpu::goldilocks::{self, Ntt64, Ntt64Request};
 
 use super::carries::{CARRY_HEADERS, Carries, First};
 use super::rows::{Map, RowCells, Rows};
@@ -162,6 +162,18 @@ impl Batches {
             self.work = None;
             self.carries.blocks = None;
         }
+    }
+
+    /// Compiles the kernels for products of these forms, in parallel. Without it they are compiled one
+    /// after the other, when products need them first.
+    pub(super) fn compile(&self, forms: &[Form]) -> Result<(), DeviceError> {
+        let shared_memory = self.device.info().shared_memory_per_block;
+        let lengths = forms.iter().map(|form| form.points);
+        let mut sources = goldilocks::sources_of(lengths, Order::BitReversed, shared_memory);
+        let bits: BTreeSet<u32> = forms.iter().map(|form| form.bits).collect();
+        sources.extend(bits.into_iter().flat_map(|bits| [digits_source(bits), carry_source(bits)]));
+        self.device.programs(&sources)?;
+        Ok(())
     }
 
     /// Returns room for spectra of `points` points in all.

@@ -56,11 +56,13 @@ impl Checks {
         out: Rows<'_>,
         terms: &[[Factor<'_>; 2]],
     ) -> Result<(), HugeError> {
+        let all: Vec<_> = terms.iter().flatten().filter_map(rows_of).collect();
+        assert_eq!(all.len(), 2 * terms.len(), "the residues of spectra are unknown");
         // Rows that occur several times have one residue.
         let mut different: Vec<Rows<'_>> = vec![];
-        for rows in terms.iter().flatten().map(rows_of) {
-            if !different.iter().any(|known| known.is_same(&rows)) {
-                different.push(rows);
+        for (rows, _) in &all {
+            if !different.iter().any(|known| known.is_same(rows)) {
+                different.push(*rows);
             }
         }
         let needed = different.iter().chain([&out]).map(|rows| rows.count * parts(rows)).sum();
@@ -74,13 +76,12 @@ impl Checks {
         for rows in &different {
             sums.push(self.submit_sums(rows)?);
         }
-        let sums_of = |factor: &Factor<'_>| {
-            let rows = rows_of(factor);
-            let at = different.iter().position(|known| known.is_same(&rows)).unwrap_or_default();
-            (sums[at], factor.map)
+        let sums_of = |(rows, map): &(Rows<'_>, Map)| {
+            let at = different.iter().position(|known| known.is_same(rows)).unwrap_or_default();
+            (sums[at], *map)
         };
-        let words = terms.first().map_or([0; 2], |term| term.each_ref().map(|f| rows_of(f).words));
-        let terms = terms.iter().map(|term| term.each_ref().map(sums_of)).collect();
+        let terms = all.chunks_exact(2).map(|pair| [0, 1].map(|i| sums_of(&pair[i]))).collect();
+        let words = [0, 1].map(|i| all.get(i).map_or(0, |(rows, _)| rows.words));
         let out = self.submit_sums(&out)?;
         self.pending.push(Pending { words, terms, out });
         Ok(())
@@ -151,11 +152,11 @@ impl Sums {
     }
 }
 
-/// Returns the rows of a factor.
-fn rows_of<'a>(factor: &Factor<'a>) -> Rows<'a> {
+/// Returns the rows of a factor and their map; `None` for spectra.
+fn rows_of<'a>(factor: &Factor<'a>) -> Option<(Rows<'a>, Map)> {
     match factor.operand {
-        Operand::Rows(rows) => rows,
-        Operand::Spectra(_) => panic!("the residues of spectra are unknown"),
+        Operand::Rows(rows) => Some((rows, factor.map)),
+        Operand::Spectra(_) => None,
     }
 }
 

@@ -33,7 +33,7 @@
 //!
 //! # Cost
 //! Let M(n) be the time of a product of two numbers of n words, the length of x. To digits, a level takes two
-//! transforms of rings of n words in all, M(n)/3. The powers take about M(n), the first fraction about 3·M(n).
+//! transforms of rings of n words in all, M(n)/3. The powers take 2/3·M(n), the first fraction 2.7·M(n).
 //! From digits, a level takes M(n)/2. There are L ≈ log2(n/50) levels. The memory is about nine times that of
 //! x, and the working memory of products.
 
@@ -44,7 +44,7 @@ use super::batch::{Factor, flat};
 use super::carries::{Addend, First};
 use super::division::significant;
 use super::rows::{Map, RowCells, Rows};
-use super::shape::Shape;
+use super::shape::{Form, Shape};
 use super::{DeviceProducts, HEADERS, HugeError};
 
 /// The number of digits of a group.
@@ -102,6 +102,38 @@ impl Leaves {
 
     fn all_groups(self) -> usize {
         self.groups << self.levels
+    }
+
+    /// Returns an upper bound of the number of words of 10^(19·g·2^j).
+    fn words(self, j: usize) -> usize {
+        words_of((GROUP * self.groups) << j)
+    }
+
+    /// Returns the forms of the products of a conversion to digits, and of the squares of powers. Lengths of
+    /// powers are upper bounds, so one or another form may differ from the one that is used.
+    fn forms_of_halves(self) -> Vec<Form> {
+        let squares = (0..self.levels).map(|j| {
+            let words = self.words(j);
+            Shape::window(words, words, 1, 0..self.words(j + 1).min(2 * words))
+        });
+        let halves = (0..self.levels).map(|j| {
+            let [words, power] = [self.words(j + 1) + 1, self.words(j)];
+            Shape::window(words, power, 1, words - power - 1..words)
+        });
+        squares.chain(halves).flatten().map(|shape| shape.form()).collect()
+    }
+
+    /// Returns the forms of the products of a conversion of digits, likewise.
+    fn forms_of_pairs(self) -> Vec<Form> {
+        let squares = (1..self.levels).map(|j| {
+            let words = self.words(j - 1);
+            Shape::window(words, words, 1, 0..self.words(j).min(2 * words))
+        });
+        let pairs = (0..self.levels).map(|j| {
+            let words = self.words(j);
+            Shape::window(words, words, 2, 0..self.words(j + 1).min(2 * words))
+        });
+        squares.chain(pairs).flatten().map(|shape| shape.form()).collect()
     }
 }
 
@@ -171,6 +203,7 @@ impl DeviceProducts {
         }
         let leaves = Leaves::of(digits_of(n));
         let device = self.device().clone();
+        self.batches.compile(&leaves.forms_of_halves())?;
         let mut powers = self.powers(leaves, leaves.levels + 1)?;
         let Some(whole) = powers.pop() else { return Ok(None) };
         let mut rows = self.fraction(x.part(..n), &whole)?;
@@ -265,7 +298,7 @@ impl DeviceProducts {
         let mut powers = vec![Power { words: device.upload(&first)?, len: first.len() }];
         while powers.len() < count {
             let last = &powers[powers.len() - 1];
-            let words = words_of((GROUP * leaves.groups) << powers.len()).min(2 * last.len);
+            let words = leaves.words(powers.len()).min(2 * last.len);
             let shape = self.window(last.len, last.len, 0..words)?;
             let mut square = device.alloc(words)?;
             let factor = Factor::rows(Rows::one(last.view()), Map::EACH);
@@ -307,6 +340,7 @@ impl DeviceProducts {
         let zeros = padded.len() - groups.len();
         padded.cells(..zeros).clear()?;
         padded.cells(zeros..).upload(groups)?;
+        self.batches.compile(&leaves.forms_of_pairs())?;
         let powers = self.powers(leaves, leaves.levels.max(1))?;
         let mut words = powers[0].len;
         let mut rows = device.alloc(leaves.count() * words)?;
@@ -323,7 +357,7 @@ impl DeviceProducts {
         drop(padded);
         let one = device.upload(&[1u64])?;
         for (level, power) in powers.iter().enumerate().take(leaves.levels) {
-            let next = words_of((GROUP * leaves.groups) << (level + 1)).min(words + power.len);
+            let next = leaves.words(level + 1).min(words + power.len);
             let count = leaves.count() >> (level + 1);
             let too_long = HugeError::TooLong { a: words, b: power.len };
             let shape = Shape::window(words, power.len, 2, 0..next).ok_or(too_long)?;

@@ -41,12 +41,13 @@
 //! subtracted while r ≥ d.
 //!
 //! # Cost
-//! Let t be the time of a transform of a ring of n words, of which a product of numbers of n words takes
-//! M(n) = 6·t. The last step of a reciprocal of n words takes 6·t: two products with rings of n words. The
-//! whole reciprocal takes 12·t. A quotient of k = x·m words in b blocks takes t·(12·x/b + (2·x/b + 1) + 4·x +
-//! 2·b) for b > 1, where the second term is for spectra that the blocks share, and t·(18·x + 3) for b = 1. So b
-//! ≈ √(7·x). For 2n by n words that is 2.83·M(n), with b = 2 or 3. With a reciprocal at hand (`p = m`) it is
-//! 1.5·M(n). Sums, shifts and comparisons take less than a transform together.
+//! Let t be the time of a transform of a ring of n words; a product of numbers of n words takes M(n) =
+//! 6·t. The last step of a reciprocal of n words takes 5·t: three transforms of rings of n words for the first
+//! product, and two for the second, which uses the spectrum of J again. The whole reciprocal takes 10·t. A
+//! quotient of k = x·m words in b > 1 blocks takes t·(10·x/b + 2·x/b + 1 + 4·x + 2·b) for rings of m words: the
+//! reciprocal; the spectra of I and d; estimates; remainders. For b = 1 it takes t·(16·x + 3). So b ≈ √(6·x).
+//! For 2n by n words, b = 2 and the time is 15·t = 2.5·M(n). With a reciprocal of all words of d it is 9·t.
+//! Sums, shifts and comparisons take less than a transform together.
 
 use warpint_device::{Buffer, Cells, DeviceError, View};
 use warpint_natural::division::div_rem_by;
@@ -74,9 +75,9 @@ pub struct DeviceDivisor {
     d: Buffer<u64>,
     shift: u32,
     /// I, of p + 1 words.
-    reciprocal: Buffer<u64>,
+    pub(super) reciprocal: Buffer<u64>,
     /// d mod 2^61 − 1.
-    residue: u64,
+    pub(super) residue: u64,
 }
 
 impl DeviceDivisor {
@@ -95,7 +96,7 @@ impl DeviceDivisor {
 /// Returns the number of words of the blocks in which quotients of `k` words by divisors of `m` words
 /// are computed.
 fn block(k: usize, m: usize) -> usize {
-    let blocks = (7.0 * k as f64 / m as f64).sqrt().round() as usize;
+    let blocks = (6.0 * k as f64 / m as f64).sqrt().round() as usize;
     k.div_ceil(blocks.max(k.div_ceil(m)).max(1)).max(1)
 }
 
@@ -132,7 +133,7 @@ impl DeviceProducts {
     /// Stores a divisor d for quotients of about `quotient` words, and computes a reciprocal of as many of
     /// its top words as they need, at most all. d may have leading zero words.
     ///
-    /// Waits for the device. Cost: about 12·t for a reciprocal of n words, where a product of numbers
+    /// Waits for the device. Cost: about 10·t for a reciprocal of n words, where a product of numbers
     /// of n words takes 6·t.
     ///
     /// # Errors
@@ -187,15 +188,18 @@ impl DeviceProducts {
         lengths.pop();
         let Some(&last) = lengths.last().map(|_| &p) else { return Ok(current) };
         let mut most = [0; 3];
+        let mut forms = vec![];
         for &to in &lengths {
             let h = to - (to - 1) / 2;
             let Some([first, second]) = shapes_of_step(to, h) else { return Err(too_long) };
+            forms.extend([first.form(), second.form()]);
             let form = [first.form(), second.form()].map(|form| form.points());
             let needs = [form[0].max(form[1]), first.words(), form[0]];
             for (most, needed) in most.iter_mut().zip(needs) {
                 *most = needed.max(*most);
             }
         }
+        self.batches.compile(&forms)?;
         let [points, words, of_spectra] = most;
         self.batches.reserve(points, words)?;
         let mut products = device.alloc(words)?;
@@ -277,6 +281,7 @@ impl DeviceProducts {
         assert_eq!(r.len(), m, "words of the remainder");
         assert!(q.len() > a.len().saturating_sub(m), "words of the quotient");
         q.clear()?;
+        let a = a.part(..significant(a)?);
         if a.is_empty() {
             return Ok(r.clear()?);
         }

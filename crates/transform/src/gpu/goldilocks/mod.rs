@@ -35,10 +35,32 @@ mod tests;
 
 pub use plan::{Ntt64, Ntt64Error, Ntt64Request};
 
+use std::collections::HashSet;
+
 use warpint_device::Source;
 
 use crate::Order;
 use passes::Pass;
+
+/// Returns the sources of the kernels of transforms of these lengths, forward and inverse, each source
+/// once. A caller that will need several plans can compile their kernels in parallel
+/// ([`Device::programs`](warpint_device::Device::programs)) before it creates them.
+#[must_use]
+pub fn sources_of(
+    lengths: impl IntoIterator<Item = usize>,
+    order: Order,
+    shared_memory: u32,
+) -> Vec<Source> {
+    let mut known = HashSet::new();
+    let mut all = vec![];
+    for length in lengths {
+        for inverse in [false, true] {
+            let passes = Pass::sequence(length, order, inverse, shared_memory);
+            all.extend(passes.iter().map(Pass::source).filter(|s| known.insert(s.clone())));
+        }
+    }
+    all
+}
 
 /// Returns the sources of the shipped kernels of this module, for devices whose blocks have
 /// `shared_memory` bytes of shared memory.

@@ -84,6 +84,7 @@ fn a_multiplier_divides_and_converts() {
     let number = multiplier.parse_decimal(&digits).unwrap();
     assert!(number == parse_by(&FastProducts, &digits));
     assert!(multiplier.format_decimal(&number).unwrap() == digits);
+    assert!(format_by(&multiplier, &number) == digits && parse_by(&multiplier, &digits) == number);
     assert_eq!(multiplier.failure(), None);
     // Little memory: batches are cut, or the CPU does it.
     let enough = DeviceProducts::decimal_bytes(number.len()).unwrap();

@@ -136,3 +136,24 @@ fn division_by_zero_is_refused() {
     let error = products.divisor(zero.view(..), 1).unwrap_err();
     assert!(matches!(error, HugeError::ZeroDivisor));
 }
+
+#[test]
+fn wrong_quotients_are_noticed() {
+    let mut products = products(2);
+    let device = products.device().clone();
+    let rng = &mut ChaCha8Rng::seed_from_u64(14);
+    let (a, d) = (random(rng, 40), random(rng, 20));
+    let (there, of_d) = (device.upload(&a).unwrap(), device.upload(&d).unwrap());
+    let [mut q, mut r] = [21, 20].map(|words| device.alloc::<u64>(words).unwrap());
+    let mut divisor = products.divisor(of_d.view(..), 21).unwrap();
+    products.div_rem(q.cells(..), r.cells(..), there.view(..), &divisor).unwrap();
+    let is_wrong = |e: &HugeError| matches!(e, HugeError::WrongQuotient { a: 40, d: 20 });
+    divisor.residue ^= 1;
+    let found = products.div_rem(q.cells(..), r.cells(..), there.view(..), &divisor);
+    assert!(is_wrong(&found.unwrap_err()));
+    divisor.residue ^= 1;
+    // Estimates are far too small.
+    divisor.reciprocal.clear().unwrap();
+    let found = products.div_rem(q.cells(..), r.cells(..), there.view(..), &divisor);
+    assert!(is_wrong(&found.unwrap_err()));
+}
