@@ -1,5 +1,7 @@
 //! Errors that end an audit.
 
+use std::path::PathBuf;
+
 use warpint_files::{ErrorKind, FileError};
 use warpint_progress::units;
 
@@ -25,6 +27,28 @@ pub enum KeysError {
         /// The limit in bytes.
         limit: u64,
     },
+    /// Another process has opened the store.
+    #[error("another audit uses the store {}: wait until it ends, or use another store", path.display())]
+    StoreInUse {
+        /// The path of the store.
+        path: PathBuf,
+    },
+    /// A file of a store is damaged.
+    #[error("{} is damaged ({what}): remove the file, and audit its keys again", path.display())]
+    Damaged {
+        /// The path of the file.
+        path: PathBuf,
+        /// What is wrong.
+        what: &'static str,
+    },
+    /// A file of a store has another version of the format.
+    #[error("{} has version {version} of the format, which this program does not know", path.display())]
+    LaterVersion {
+        /// The path of the file.
+        path: PathBuf,
+        /// The version.
+        version: u32,
+    },
     /// The work was stopped.
     #[error("stopped before the audit was complete")]
     Stopped,
@@ -37,7 +61,10 @@ impl KeysError {
         match self {
             Self::File(e) => e.kind(),
             Self::Input(e) => ErrorKind::from(e),
-            Self::Memory { .. } => ErrorKind::BadInput,
+            Self::Memory { .. } | Self::StoreInUse { .. } | Self::LaterVersion { .. } => {
+                ErrorKind::BadInput
+            }
+            Self::Damaged { .. } => ErrorKind::Io,
             Self::Stopped => ErrorKind::Stopped,
         }
     }

@@ -27,7 +27,7 @@ use warpint::mersenne::{DeviceChoice, DeviceId};
 use crate::exit::CODES;
 pub(crate) use arithmetic::EngineName;
 use arithmetic::engine_parser;
-pub(crate) use audit_keys::AuditKeysArgs;
+pub(crate) use audit_keys::{AuditKeysArgs, Form};
 pub(crate) use batch::{Batch, BatchArgs, PairArgs, RootArgs};
 pub(crate) use bench::{Bench, BenchArgs, BenchChecksArgs, BenchDeviceArgs, BenchJacobiArgs};
 pub(crate) use bench_batch::BenchBatchArgs;
