@@ -136,6 +136,47 @@ impl<'a, T: Pod> Cells<'a, T> {
     }
 }
 
+impl<T: Pod> Cells<'_, T> {
+    /// Sets every byte of the elements to zero.
+    ///
+    /// # Errors
+    /// The device fails.
+    pub fn clear(self) -> Result<(), DeviceError> {
+        let Place { device, address, len } = self.place;
+        // SAFETY: the elements are of a buffer that lives as long as these cells.
+        unsafe { device.backend().clear(address, len * size_of::<T>()) }
+    }
+
+    /// Copies elements from host memory.
+    ///
+    /// # Errors
+    /// The device fails.
+    ///
+    /// # Panics
+    /// If the numbers of elements differ.
+    pub fn upload(self, from: &[T]) -> Result<(), DeviceError> {
+        let Place { device, address, len } = self.place;
+        assert_eq!(from.len(), len, "the slice and the cells differ in length");
+        // SAFETY: as above.
+        unsafe { device.backend().upload(address, bytemuck::cast_slice(from)) }
+    }
+
+    /// Copies elements of the same device, which may not overlap with these.
+    ///
+    /// # Errors
+    /// The device fails.
+    ///
+    /// # Panics
+    /// If the numbers of elements differ, or the devices.
+    pub fn copy_from(self, from: View<'_, T>) -> Result<(), DeviceError> {
+        let Place { device, address, len } = self.place;
+        assert_eq!(from.len(), len, "the ranges differ in length");
+        assert!(device.is_same(from.place.device), "the ranges are on different devices");
+        // SAFETY: as above, and both have as many bytes.
+        unsafe { device.backend().copy(address, from.address(), len * size_of::<T>()) }
+    }
+}
+
 impl<T: Pod> Buffer<T> {
     /// Returns a view of the elements in `range`, for a kernel that reads them.
     ///

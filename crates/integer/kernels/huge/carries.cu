@@ -3,9 +3,10 @@
 //   THREADS   threads of the block
 #include "huge.cuh"
 
-// Replaces what each of `count` blocks does with a carry by the carry into the block. One block of threads.
+// Replaces what each of `count` blocks does with a carry by the carry into the block. With `around`, the carry out
+// of the last block is the carry into the first. One block of threads.
 extern "C" __global__ void __launch_bounds__(THREADS)
-huge_carries(u32* blocks, u32 count) {
+huge_carries(u32* blocks, u32 count, u32 around) {
     __shared__ u32 done[THREADS];
     const u32 share = (count + THREADS - 1) / THREADS;
     const u32 begin = min(count, threadIdx.x * share), end = min(count, begin + share);
@@ -18,6 +19,9 @@ huge_carries(u32* blocks, u32 count) {
     __syncthreads();
     if (threadIdx.x == 0) {
         u32 carry = 0;
+        if (around) {
+            for (u32 t = 0; t < THREADS; t++) carry = (done[t] & GIVES) || (carry && (done[t] & PASSES));
+        }
         for (u32 t = 0; t < THREADS; t++) {
             const u32 out = (done[t] & GIVES) || (carry && (done[t] & PASSES));
             done[t] = carry;

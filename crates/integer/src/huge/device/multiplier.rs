@@ -7,7 +7,7 @@ use warpint_device::Device;
 use warpint_natural::limbs::{add_assign, trimmed};
 use warpint_natural::product::{Multiplier, TransformMultiplier};
 
-use super::{DeviceProducts, HugeError, residue};
+use super::{DeviceProducts, Factor, HugeError, Map, RowCells, Rows, Shape, residue};
 
 /// The least number of limbs of the shorter factor of a product that the device computes. Shorter
 /// ones are computed on the CPU: copies to and from the device take longer than they do.
@@ -97,25 +97,27 @@ impl DeviceMultiplier {
     }
 
     fn on_device(&self, a: &[u64], b: &[u64]) -> Result<Vec<u64>, HugeError> {
+        let [of_a, of_b] = [a.len(), b.len()];
+        let shape = Shape::whole(of_a, of_b, 1).ok_or(HugeError::TooLong { a: of_a, b: of_b })?;
         let mut products = lock(&self.products);
         let device = products.device().clone();
-        let there = device.upload(a)?;
-        let mut out = device.alloc(a.len() + b.len())?;
+        let working = DeviceProducts::working_bytes(of_a, of_b);
+        products.keep_at_most(working.unwrap_or_default());
+        let first = device.upload(a)?;
         let is_square = std::ptr::eq(a, b);
-        if is_square {
-            products.square(out.cells(..), there.view(..))?;
-        } else {
-            let other = device.upload(b)?;
-            products.mul(out.cells(..), there.view(..), other.view(..))?;
-        }
-        products.forget();
-        let of_a = residue::of(a);
-        let of_b = if is_square { of_a } else { residue::of(b) };
+        let second = if is_square { None } else { Some(device.upload(b)?) };
+        let mut out = device.alloc(of_a + of_b)?;
+        let factors = [&first, second.as_ref().unwrap_or(&first)];
+        let factors = factors.map(|x| Factor::rows(Rows::one(x.view(..)), Map::EACH));
+        products.multiply(&shape, RowCells::one(out.cells(..)), &[factors])?;
+        // The host computes residues while the device multiplies.
+        let residue_of_a = residue::of(a);
+        let residue_of_b = if is_square { residue_of_a } else { residue::of(b) };
         let product = out.download()?;
-        if residue::of(&product) == residue::product(of_a, of_b) {
+        if residue::of(&product) == residue::product(residue_of_a, residue_of_b) {
             Ok(product)
         } else {
-            Err(HugeError::Wrong { a: a.len(), b: b.len() })
+            Err(HugeError::Wrong { a: of_a, b: of_b })
         }
     }
 }

@@ -21,6 +21,11 @@ fn canonical(a: u64) -> u64 {
     if a >= PRIME { a - PRIME } else { a }
 }
 
+/// Returns w mod 2^61 − 1.
+pub(super) fn of_word(w: u64) -> u64 {
+    canonical(w)
+}
+
 /// Returns a + b mod 2^61 − 1 for residues a and b.
 #[must_use]
 pub fn sum(a: u64, b: u64) -> u64 {

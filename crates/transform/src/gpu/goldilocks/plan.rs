@@ -236,6 +236,29 @@ impl Ntt64 {
         self.on_host(x, |x| self.inverse(x))
     }
 
+    /// Computes [`Plan::forward`] in place for a batch that is a range of a buffer.
+    ///
+    /// # Errors
+    /// As for [`Plan::forward`].
+    pub fn forward_cells(&self, x: Cells<'_, u64>) -> Result<(), Ntt64Error> {
+        self.in_cells(x, false)
+    }
+
+    /// Computes [`Plan::inverse`] in place for a batch that is a range of a buffer.
+    ///
+    /// # Errors
+    /// As for [`Plan::forward`].
+    pub fn inverse_cells(&self, x: Cells<'_, u64>) -> Result<(), Ntt64Error> {
+        self.in_cells(x, true)
+    }
+
+    fn in_cells(&self, x: Cells<'_, u64>, inverse: bool) -> Result<(), Ntt64Error> {
+        if x.len() != self.size() {
+            return Err(WrongLength { words: x.len(), expected: self.size() }.into());
+        }
+        self.transform(x.view(), x, self.request.order, inverse)
+    }
+
     fn on_host(
         &self,
         x: &mut [u64],

@@ -1,13 +1,17 @@
 //! Compares products on the simulator with products on the CPU.
 
+mod batches;
+
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use warpint_device::Device;
 use warpint_natural::limbs;
 use warpint_natural::product::Multiplier;
 
-use super::shape::Shape;
-use super::{DeviceMultiplier, DeviceProducts, HugeError, MOST_PENDING, THREADS};
+use super::checks::MOST_PENDING;
+use super::{
+    DeviceMultiplier, DeviceProducts, Factor, HugeError, Map, RowCells, Rows, Shape, THREADS,
+};
 
 /// Returns a product by the device.
 fn product(products: &mut DeviceProducts, a: &[u64], b: &[u64]) -> Vec<u64> {
@@ -125,9 +129,9 @@ fn many_products_are_verified() {
         products.mul(product.cells(..), a.view(..), b.view(..)).unwrap();
         products.square(square.cells(..), a.view(..)).unwrap();
     }
-    assert_eq!(products.pending.len(), 2);
+    assert_eq!(products.checks.pending.len(), 2);
     products.verify().unwrap();
-    assert!(products.pending.is_empty());
+    assert!(products.checks.pending.is_empty());
     products.verify().unwrap();
 }
 
@@ -138,12 +142,13 @@ fn wrong_products_are_noticed() {
     let a = device.upload(&[u64::MAX; 40]).unwrap();
     let mut out = device.alloc::<u64>(80).unwrap();
     for (at, bit) in [(0, 0), (17, 63), (79, 5)] {
-        products.square(out.cells(..), a.view(..)).unwrap();
+        let factor = Factor::rows(Rows::one(a.view(..)), Map::EACH);
+        let shape = Shape::whole(40, 40, 1).unwrap();
+        products.multiply(&shape, RowCells::one(out.cells(..)), &[[factor; 2]]).unwrap();
         let mut words = out.download().unwrap();
         words[at] ^= 1 << bit;
         out.upload(&words).unwrap();
-        // The residue of the product as it is now.
-        products.submit_residue(2, out.view(..)).unwrap();
+        products.submit_check(RowCells::one(out.cells(..)), &[[factor; 2]]).unwrap();
         let error = products.verify().unwrap_err();
         assert!(
             matches!(error, HugeError::Wrong { a: 40, b: 40 }),
@@ -158,7 +163,6 @@ fn wrong_products_are_noticed() {
 #[test]
 fn numbers_that_are_too_long_are_refused() {
     assert_eq!(DeviceProducts::working_bytes(1 << 28, 1 << 28), None);
-    assert!(Shape::of(1 << 28, 1 << 28).is_none());
     let error = HugeError::TooLong { a: 1, b: 2 };
     assert!(error.to_string().starts_with("factors of 1 and of 2 words"));
 }
