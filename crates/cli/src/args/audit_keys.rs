@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use warpint::keys::read::{MOST_BITS, Raw};
+use warpint::mersenne::DeviceChoice;
 
 use super::arithmetic::threads;
 use crate::units;
@@ -15,6 +16,7 @@ Examples:
   warpint audit-keys moduli.txt --memory 16G --factors factors.jsonl
   warpint audit-keys new-keys/ --store audited
   warpint audit-keys moduli.bin --format raw:2048
+  warpint audit-keys moduli.txt --device cuda --memory 64G
   zcat moduli.txt.gz | warpint audit-keys -
 
   $ printf '0x48c28c60aa1\\n0x1b48f0c46cc3\\n0xcbba2a2dcc9\\n' > moduli.txt
@@ -51,6 +53,12 @@ pub(crate) struct AuditKeysArgs {
     /// made if it is missing. An audit with a store that was stopped or killed goes on where it was.
     #[arg(long, value_name = "DIR")]
     pub(crate) store: Option<PathBuf>,
+
+    /// Where the product and remainder trees are computed: cpu, auto (a GPU if there is one that works,
+    /// otherwise the CPU), cuda or cuda:N. The other work is done by the CPU. If the GPU fails or
+    /// computes a wrong result, the CPU goes on alone, with a warning.
+    #[arg(long, value_name = "DEVICE", default_value_t = DeviceChoice::Cpu)]
+    pub(crate) device: DeviceChoice,
 
     /// CPU threads [default: one per logical CPU].
     #[arg(long, value_name = "N", value_parser = threads)]

@@ -42,7 +42,7 @@ pub(crate) use collatz_runs::{MergeArgs, Places, VerifyArgs};
 pub(crate) use machine::{
     SelftestArgs, StressArgs, Tune, TuneArgs, TuneBatchArgs, TuneCollatzArgs,
 };
-pub(crate) use make_keys::MakeKeysArgs;
+pub(crate) use make_keys::{KeyTest, MakeKeysArgs};
 use proof::proof_power;
 pub(crate) use proof::{Proof, ProofVerifyArgs};
 use test::{LL_EXAMPLES, PRP_EXAMPLES};

@@ -20,10 +20,11 @@ mod weak;
 
 use std::collections::BTreeMap;
 
+use warpint_device::Device;
 use warpint_progress::Watch;
 use warpint_transform::cpu::goldilocks::Pool;
 
-use crate::batch_gcd::Times;
+use crate::batch_gcd::{DeviceTrees, Times};
 use crate::{KeyList, KeysError, Store};
 pub use finding::{Finding, Kind};
 
@@ -40,6 +41,8 @@ pub struct Settings {
     pub threads: usize,
     /// The largest amount of memory for the batch gcd in bytes, besides the keys.
     pub memory: u64,
+    /// The device that computes the trees of the batch gcd. `None`: the CPU does.
+    pub device: Option<Device>,
 }
 
 /// An audit of a list of keys.
@@ -57,6 +60,7 @@ pub struct Audit {
     cofactors: BTreeMap<usize, Vec<u64>>,
     findings: Vec<Finding>,
     times: Times,
+    failure: Option<String>,
 }
 
 impl Audit {
@@ -77,7 +81,8 @@ impl Audit {
         }
         let distinct = keys.len();
         let (cofactors, findings, times) = (BTreeMap::new(), vec![], Times::default());
-        Self { list, settings, store: None, distinct, keys, cofactors, findings, times }
+        let (store, failure) = (None, None);
+        Self { list, settings, store, distinct, keys, cofactors, findings, times, failure }
     }
 
     /// Audits the keys also against those in a store. Finds out which keys the store has. A key with
@@ -169,7 +174,8 @@ impl Audit {
     /// Finds the moduli that share a prime, by the batch gcd. `planned` receives a description of the
     /// work, with its memory need, before it begins. `watch` receives the progress as steps. With a
     /// store, it also finds the moduli that share a prime with one of the store, and adds each group
-    /// of new moduli to the store when the group is done.
+    /// of new moduli to the store when the group is done. If a device fails, the CPU does the rest of its
+    /// work.
     ///
     /// # Errors
     /// [`KeysError::Memory`], [`KeysError::Stopped`]; with a store, those of [`Self::with_store`] too.
@@ -178,16 +184,40 @@ impl Audit {
         planned: &mut dyn FnMut(&str),
         watch: &dyn Watch,
     ) -> Result<(), KeysError> {
-        let found = match self.store.take() {
-            None => shared::find(self, planned, watch)?,
-            Some(mut store) => {
-                let found = store.find(self, planned, watch);
-                self.store = Some(store);
-                found?
+        let trees = self.settings.device.as_ref().map(DeviceTrees::new).transpose();
+        let found = trees
+            .map_err(KeysError::from)
+            .and_then(|trees| self.together(trees.as_ref(), planned, watch));
+        let found = match found {
+            Err(error) if error.is_of_device() => {
+                self.failure = Some(error.to_string());
+                self.together(None, planned, watch)?
             }
+            found => found?,
         };
         self.findings.extend(found);
         Ok(())
+    }
+
+    /// Returns why the device was given up, so that the CPU did its work. `None` if it was not. The
+    /// caller tells the user.
+    #[must_use]
+    pub fn failure(&self) -> Option<&str> {
+        self.failure.as_deref()
+    }
+
+    fn together(
+        &mut self,
+        trees: Option<&DeviceTrees>,
+        planned: &mut dyn FnMut(&str),
+        watch: &dyn Watch,
+    ) -> Result<Vec<Finding>, KeysError> {
+        let Some(mut store) = self.store.take() else {
+            return shared::find(self, trees, planned, watch);
+        };
+        let found = store.find(self, trees, planned, watch);
+        self.store = Some(store);
+        found
     }
 
     /// Returns the keys and the findings: moduli in ascending order, and the findings of one modulus

@@ -8,7 +8,7 @@ use warpint_progress::Watch;
 
 use super::weak::{MOST_PARTNERS, Weak, findings, relate};
 use super::{Audit, Finding};
-use crate::batch_gcd::{Batch, Times};
+use crate::batch_gcd::{Batch, DeviceTrees, Times};
 use crate::checks::{small_factor, without_small_factors};
 use crate::store::{Content, Part, Spot, Store};
 use crate::{KeyList, KeysError};
@@ -21,8 +21,10 @@ const LEAST_LIMBS: usize = 1 << 22;
 /// A store, and what it knows of the keys of an audit.
 pub(super) struct Audited {
     store: Store,
-    /// Whether the store had each distinct modulus of the list before the audit.
+    /// Whether the store has each distinct modulus of the list.
     known: Vec<bool>,
+    /// How many of them the store had.
+    before: usize,
     /// Further places of known moduli, by their index.
     repeats: BTreeMap<usize, Vec<Spot>>,
     /// The pairs of moduli that share a prime, in both orders: those that the store had, if one of
@@ -68,7 +70,8 @@ impl Audited {
     ) -> Result<Self, KeysError> {
         let known = vec![false; audit.distinct];
         let (pairs, elsewhere) = (BTreeSet::new(), BTreeMap::new());
-        let mut this = Self { store, known, repeats: BTreeMap::new(), pairs, elsewhere };
+        let repeats = BTreeMap::new();
+        let mut this = Self { store, known, before: 0, repeats, pairs, elsewhere };
         for part in this.store.parts() {
             for [a, b] in part.shared()? {
                 if audit.find(&a).is_some() || audit.find(&b).is_some() {
@@ -103,12 +106,13 @@ impl Audited {
                 audit.keys[i].push(key);
             }
         }
+        this.before = this.known.iter().filter(|known| **known).count();
         Ok(this)
     }
 
-    /// Returns the number of moduli of the list that the store had.
+    /// Returns the number of moduli of the list that the store had before the audit.
     pub(super) fn known(&self) -> usize {
-        self.known.iter().filter(|known| **known).count()
+        self.before
     }
 
     /// Audits the new moduli, group by group, and adds each group to the store. Returns the findings
@@ -116,11 +120,12 @@ impl Audited {
     pub(super) fn find(
         &mut self,
         audit: &mut Audit,
+        trees: Option<&DeviceTrees>,
         planned: &mut dyn FnMut(&str),
         watch: &dyn Watch,
     ) -> Result<Vec<Finding>, KeysError> {
-        let mut times = Times::default();
-        self.add_new(audit, planned, watch, &mut times)?;
+        let mut times = audit.times;
+        self.add_new(audit, trees, planned, watch, &mut times)?;
         audit.times = times;
         // All moduli of pairs, with the factors that follow from the pairs.
         let moduli: BTreeSet<&Number> = self.pairs.iter().map(|[a, _]| a).collect();
@@ -161,24 +166,26 @@ impl Audited {
     fn add_new(
         &mut self,
         audit: &Audit,
+        trees: Option<&DeviceTrees>,
         planned: &mut dyn FnMut(&str),
         watch: &dyn Watch,
         times: &mut Times,
     ) -> Result<(), KeysError> {
-        let Self { store, known, repeats, pairs, elsewhere } = self;
+        let Self { store, known, repeats, pairs, elsewhere, .. } = self;
         let fresh: Vec<usize> = (0..audit.distinct).filter(|&i| !known[i]).collect();
         // Cofactors of small primes may be 1.
         let (mut trivial, indices): (Vec<usize>, Vec<usize>) =
             fresh.into_iter().partition(|&i| *audit.number(i) == [1]);
         let numbers: Vec<&[u64]> = indices.iter().map(|&i| audit.number(i)).collect();
-        let mut repeats: Vec<(&[u64], Vec<Spot>)> =
-            std::mem::take(repeats).into_iter().map(|(i, at)| (audit.modulus(i), at)).collect();
         let spots = |i: usize| audit.keys[i].iter().map(|&k| spot(&audit.list, k)).collect();
         let limbs: usize = numbers.iter().map(|n| n.len()).sum();
         let longest = store.parts().iter().map(Part::product_bytes).max().unwrap_or(0) / 8;
-        let super::Settings { memory, threads } = audit.settings;
+        let super::Settings { memory, threads, .. } = audit.settings;
         let most = limbs.div_ceil(GROUPS).max(LEAST_LIMBS);
-        let batch = Batch::in_turn(&numbers, most, longest as usize, memory, threads)?;
+        let mut batch = Batch::in_turn(&numbers, most, longest as usize, memory, threads)?;
+        if let Some(trees) = trees {
+            batch = batch.on_device(trees)?;
+        }
         planned(&batch.to_string());
         for g in 0..batch.groups() {
             let range = batch.group(g);
@@ -221,9 +228,12 @@ impl Audited {
                 shared.extend(related.into_iter().map(|(a, b)| [modulus(a), modulus(b)]));
             }
             let moduli = new.iter().map(|&i| (audit.modulus(i), spots(i))).collect();
-            let repeats = std::mem::take(&mut repeats);
-            let content = Content { moduli, product: &product, repeats, shared };
+            let more =
+                repeats.iter().map(|(&i, spots)| (audit.modulus(i), spots.clone())).collect();
+            let content = Content { moduli, product: &product, repeats: more, shared };
             store.add(&content)?;
+            repeats.clear();
+            new.iter().for_each(|&i| known[i] = true);
             for [a, b] in content.shared {
                 pairs.insert([Number(b.clone()), Number(a.clone())]);
                 pairs.insert([Number(a), Number(b)]);
@@ -281,7 +291,7 @@ fn partners(
     if weak.is_empty() {
         return Ok(vec![]);
     }
-    let super::Settings { memory, threads } = audit.settings;
+    let super::Settings { memory, threads, .. } = audit.settings;
     let numbers: Vec<&[u64]> = weak.iter().map(|w| &w.number[..]).collect();
     let with_product = Batch::new(&numbers, memory, threads)?.with(&part.product()?, watch)?;
     if with_product.is_empty() {

@@ -20,7 +20,7 @@ fn list(name: &str, moduli: &[Vec<u64>]) -> KeyList {
 }
 
 fn settings(memory: u64) -> Settings {
-    Settings { threads: 2, memory }
+    Settings { threads: 2, memory, device: None }
 }
 
 /// Audits a list against a store. Returns the keys, the findings and the number of known moduli.

@@ -42,10 +42,16 @@
 //! If the products of earlier moduli are stored, new moduli are audited against them in the same way:
 //! the stored products take the place of other groups ([`Batch::run_group`]).
 //!
+//! # On a device
+//!
+//! [`DeviceTrees`] computes the trees of a group on a device ([`Batch::on_device`]). `device` describes
+//! its method, its error bound and its evidence.
+//!
 //! Moduli of which gcd(n_i, P/n_i) = n_i share all their primes with others, or divide a product of
 //! others. A gcd of pairs resolves them: [`crate::audit`].
 
 mod descent;
+mod device;
 mod fraction;
 mod memory;
 mod tree;
@@ -60,14 +66,15 @@ use warpint_natural::product::{Multiplier, TransformMultiplier};
 use warpint_progress::{Watch, units};
 
 use crate::KeysError;
-use memory::{Groups, Limits};
+pub use device::DeviceTrees;
+use memory::{Groups, Limits, longest};
 use tree::Work;
 
 /// The gcds of a batch of moduli.
 pub struct Batch<'a> {
     moduli: &'a [&'a [u64]],
     groups: Groups,
-    threads: usize,
+    limits: Limits<'a>,
 }
 
 /// A modulus that shares a factor with the product of the other moduli.
@@ -91,8 +98,8 @@ impl<'a> Batch<'a> {
     /// Panics if a modulus is 0 or 1, or has leading zero limbs.
     pub fn new(moduli: &'a [&'a [u64]], memory: u64, threads: usize) -> Result<Self, KeysError> {
         assert_moduli(moduli);
-        let groups = Groups::new(moduli, &Limits::new(memory, threads))?;
-        Ok(Self { moduli, groups, threads })
+        let limits = Limits::new(memory, threads);
+        Ok(Self { moduli, groups: Groups::new(moduli, &limits)?, limits })
     }
 
     /// Plans the gcds like [`Self::new`], for [`Self::run_group`]: in groups of at most `most` limbs,
@@ -112,7 +119,18 @@ impl<'a> Batch<'a> {
     ) -> Result<Self, KeysError> {
         assert_moduli(moduli);
         let limits = Limits { most, other: Some(other), ..Limits::new(memory, threads) };
-        Ok(Self { moduli, groups: Groups::new(moduli, &limits)?, threads })
+        Ok(Self { moduli, groups: Groups::new(moduli, &limits)?, limits })
+    }
+
+    /// Plans the same gcds in groups whose trees a device computes. The memory in [`Self::new`] is that
+    /// of the host. The moduli should be in ascending order of their lengths.
+    ///
+    /// # Errors
+    /// [`KeysError::Memory`]; [`KeysError::DeviceMemory`] if not even the smallest groups fit in the
+    /// memory of the device.
+    pub fn on_device(self, trees: &'a DeviceTrees) -> Result<Self, KeysError> {
+        let limits = Limits { device: Some(trees), ..self.limits };
+        Ok(Self { groups: Groups::new(self.moduli, &limits)?, limits, ..self })
     }
 
     /// Returns the estimated memory need in bytes, besides the moduli.
@@ -146,16 +164,20 @@ impl<'a> Batch<'a> {
         if self.moduli.len() < 2 {
             return Ok(vec![]);
         }
-        let multiplier = TransformMultiplier::new(self.threads);
+        let multiplier = TransformMultiplier::new(self.limits.threads);
         let ranges = self.groups.ranges();
         let passes = if ranges.len() > 1 { 3 } else { 2 };
-        let work = Work::new(&multiplier, self.threads, watch, 0, passes * self.work());
+        let work = Work::new(&multiplier, self.limits.threads, watch, 0, passes * self.work());
         let mut roots = vec![];
         if ranges.len() > 1 {
             for range in ranges {
                 let begin = Instant::now();
-                let tree = work.tree(&self.moduli[range.clone()], false);
-                roots.push(tree.ok_or(KeysError::Stopped)?.0.into_product());
+                let moduli = &self.moduli[range.clone()];
+                let root = match self.limits.device {
+                    Some(trees) => trees.up(&work, moduli, longest(moduli), false)?.product,
+                    None => work.tree(moduli, false).ok_or(KeysError::Stopped)?.0.into_product(),
+                };
+                roots.push(trimmed(&root).to_vec());
                 times.trees += begin.elapsed();
             }
         }
@@ -185,8 +207,8 @@ impl<'a> Batch<'a> {
         times: &mut Times,
     ) -> Result<Outcome, KeysError> {
         let before: u64 = (0..g).map(|g| tree::work(&self.moduli[self.group(g)])).sum();
-        let multiplier = TransformMultiplier::new(self.threads);
-        let work = Work::new(&multiplier, self.threads, watch, 2 * before, 2 * self.work());
+        let multiplier = TransformMultiplier::new(self.limits.threads);
+        let work = Work::new(&multiplier, self.limits.threads, watch, 2 * before, 2 * self.work());
         let mut others = others.map(|other| other.map(Cow::Owned));
         self.gcds_of_group(&work, g, Numerator::Others(&mut others), times)
     }
@@ -199,8 +221,8 @@ impl<'a> Batch<'a> {
     /// # Errors
     /// [`KeysError::Stopped`].
     pub fn with(&self, x: &[u64], watch: &dyn Watch) -> Result<Vec<Common>, KeysError> {
-        let multiplier = TransformMultiplier::new(self.threads);
-        let work = Work::new(&multiplier, self.threads, watch, 0, 2 * self.work());
+        let multiplier = TransformMultiplier::new(self.limits.threads);
+        let work = Work::new(&multiplier, self.limits.threads, watch, 0, 2 * self.work());
         let mut all = vec![];
         if self.moduli.is_empty() {
             return Ok(all);
@@ -220,8 +242,8 @@ impl<'a> Batch<'a> {
         if self.moduli.is_empty() {
             return Ok(vec![1]);
         }
-        let multiplier = TransformMultiplier::new(self.threads);
-        let work = Work::new(&multiplier, self.threads, watch, 0, self.work());
+        let multiplier = TransformMultiplier::new(self.limits.threads);
+        let work = Work::new(&multiplier, self.limits.threads, watch, 0, self.work());
         let (tree, _) = work.tree(self.moduli, false).ok_or(KeysError::Stopped)?;
         let mut product = tree.into_product();
         trim(&mut product);
@@ -243,42 +265,46 @@ impl<'a> Batch<'a> {
         times: &mut Times,
     ) -> Result<Outcome, KeysError> {
         let range = self.group(g);
+        let moduli = &self.moduli[range.clone()];
         let mut last = Instant::now();
         let mut lap = |time: &mut Duration| {
             let now = Instant::now();
             *time += now - std::mem::replace(&mut last, now);
         };
         let derive = matches!(numerator, Numerator::Others(_));
-        let tree = work.tree(&self.moduli[range.clone()], derive);
-        let (tree, derivative) = tree.ok_or(KeysError::Stopped)?;
-        lap(&mut times.trees);
-        let product = tree.product();
-        let numerator = match numerator {
-            Numerator::Others(others) => {
-                let mut numerator = derivative;
-                for other in others {
-                    if work.is_stopped() {
-                        return Err(KeysError::Stopped);
-                    }
-                    numerator = times_modulo(work.multiplier, numerator, &other?, product);
-                }
-                numerator
+        let (found, mut product);
+        if let Some(trees) = self.limits.device {
+            let words = longest(moduli);
+            let root = trees.up(work, moduli, words, derive)?;
+            lap(&mut times.trees);
+            product = root.product;
+            let multiplier = trees.multiplier(moduli.len(), words, self.limits.threads)?;
+            let numerator =
+                numerator.modulo(&multiplier, root.derivative, &product, &|| work.is_stopped())?;
+            let x = fraction::of(&multiplier, &numerator, &product);
+            if let Some(why) = multiplier.failure() {
+                return Err(KeysError::Root { device: trees.place(), why });
             }
-            Numerator::Number(x) => {
-                let mut numerator = vec![0; product.len()];
-                copy_to(&mut numerator, &div_rem_by(work.multiplier, x, product).1);
-                numerator
-            }
-        };
-        let x = fraction::of(work.multiplier, &numerator, product);
-        drop(numerator);
-        lap(&mut times.roots);
-        let found = work.descend(&tree, x).ok_or(KeysError::Stopped)?;
+            drop((numerator, multiplier));
+            lap(&mut times.roots);
+            found = trees.down(work, root.tree, moduli, &x)?;
+        } else {
+            let tree = work.tree(moduli, derive);
+            let (tree, derivative) = tree.ok_or(KeysError::Stopped)?;
+            lap(&mut times.trees);
+            let (multiplier, root) = (work.multiplier, tree.product());
+            let numerator =
+                numerator.modulo(multiplier, derivative, root, &|| work.is_stopped())?;
+            let x = fraction::of(multiplier, &numerator, root);
+            drop(numerator);
+            lap(&mut times.roots);
+            found = work.descend(&tree, x).ok_or(KeysError::Stopped)?;
+            product = tree.into_product();
+        }
         lap(&mut times.remainders);
         let from_group = |(index, gcd)| Common { index: range.start + index, gcd };
         let mut common: Vec<Common> = found.into_iter().map(from_group).collect();
         common.sort_unstable_by_key(|common| common.index);
-        let mut product = tree.into_product();
         trim(&mut product);
         Ok(Outcome { common, product })
     }
@@ -287,6 +313,35 @@ impl<'a> Batch<'a> {
 fn assert_moduli(moduli: &[&[u64]]) {
     let is_sound = |n: &&[u64]| n.last().is_some_and(|&top| top > 1 || top == 1 && n.len() > 1);
     assert!(moduli.iter().all(is_sound), "a modulus is below 2 or has leading zero limbs");
+}
+
+impl Numerator<'_, '_> {
+    /// Returns the numerator modulo the product of a group, in as many limbs.
+    fn modulo(
+        self,
+        multiplier: &dyn Multiplier,
+        derivative: Vec<u64>,
+        product: &[u64],
+        is_stopped: &dyn Fn() -> bool,
+    ) -> Result<Vec<u64>, KeysError> {
+        match self {
+            Self::Others(others) => {
+                let mut numerator = derivative;
+                for other in others {
+                    if is_stopped() {
+                        return Err(KeysError::Stopped);
+                    }
+                    numerator = times_modulo(multiplier, numerator, &other?, product);
+                }
+                Ok(numerator)
+            }
+            Self::Number(x) => {
+                let mut numerator = vec![0; product.len()];
+                copy_to(&mut numerator, &div_rem_by(multiplier, x, trimmed(product)).1);
+                Ok(numerator)
+            }
+        }
+    }
 }
 
 /// The numerator at the root of a group.
@@ -318,7 +373,8 @@ pub struct Times {
 }
 
 /// Returns x·y mod m, in as many limbs as m.
-fn times_modulo(multiplier: &TransformMultiplier, x: Vec<u64>, y: &[u64], m: &[u64]) -> Vec<u64> {
+fn times_modulo(multiplier: &dyn Multiplier, x: Vec<u64>, y: &[u64], m: &[u64]) -> Vec<u64> {
+    let m = trimmed(m);
     let y = div_rem_by(multiplier, y, m).1;
     if y.is_empty() || trimmed(&x).is_empty() {
         return vec![0; x.len()];
@@ -350,5 +406,7 @@ impl std::fmt::Display for Batch<'_> {
     }
 }
 
+#[cfg(test)]
+mod device_tests;
 #[cfg(test)]
 mod tests;

@@ -8,7 +8,7 @@ use warpint_progress::{StopToken, Unwatched};
 use super::*;
 
 /// Returns gcd(n_i, Π_(j≠i) n_j) for each i: the slow, obvious way.
-fn by_definition(moduli: &[Vec<u64>]) -> Vec<Common> {
+pub(super) fn by_definition(moduli: &[Vec<u64>]) -> Vec<Common> {
     let mut all = vec![];
     for (index, n) in moduli.iter().enumerate() {
         let mut others = vec![1];

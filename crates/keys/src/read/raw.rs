@@ -26,7 +26,7 @@ impl Raw {
             Self::Gmp => {
                 let head = up_to(input, 4)?;
                 let Ok(size) = <[u8; 4]>::try_from(&head[..]) else {
-                    return Ok((!head.is_empty()).then(|| Err(Problem::Cut(4))));
+                    return Ok((!head.is_empty()).then_some(Err(Problem::Cut(4))));
                 };
                 let size = i32::from_be_bytes(size);
                 let bytes = size.unsigned_abs() as usize;
@@ -45,7 +45,7 @@ impl Raw {
         if number.len() < bytes {
             // Between two records, the file may end.
             let is_end = number.is_empty() && self != Self::Gmp;
-            return Ok((!is_end).then(|| Err(Problem::Cut(bytes))));
+            return Ok((!is_end).then_some(Err(Problem::Cut(bytes))));
         }
         Ok(Some(Ok(from_big_endian(&number))))
     }

@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
-use std::path::PathBuf;
+use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -70,6 +70,9 @@ pub(crate) struct Content<'a> {
     /// Pairs of moduli that share a prime.
     pub(crate) shared: Vec<[Vec<u64>; 2]>,
 }
+
+/// A modulus of an earlier file, and further places of its keys.
+type Repeat = (Vec<u64>, Vec<Spot>);
 
 /// The moduli of a file.
 pub(crate) struct Moduli {
@@ -227,7 +230,7 @@ impl Part {
     }
 
     /// Reads the moduli of earlier files, and the further places that this file has of them.
-    pub(crate) fn repeats(&self) -> Result<Vec<(Vec<u64>, Vec<Spot>)>, KeysError> {
+    pub(crate) fn repeats(&self) -> Result<Vec<Repeat>, KeysError> {
         let places = self.places()?;
         let repeats = places.repeats();
         repeats.map(|(modulus, spots)| Ok((self.number(modulus)?, spots))).collect()
@@ -278,8 +281,8 @@ fn name(number: u32) -> String {
     format!("part-{number:08}.keys")
 }
 
-fn failed(action: &'static str, path: &PathBuf, source: io::Error) -> KeysError {
-    KeysError::File(warpint_files::FileError::Io { action, path: path.clone(), source })
+fn failed(action: &'static str, path: &Path, source: io::Error) -> KeysError {
+    KeysError::File(warpint_files::FileError::Io { action, path: path.to_owned(), source })
 }
 
 /// Returns little-endian bytes as limbs. Returns `None` if the last limb is not whole.

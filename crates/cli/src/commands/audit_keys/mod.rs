@@ -8,18 +8,20 @@ use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
+use warpint::device::device_on;
 use warpint::keys::audit::{Audit, Finding, Settings};
 use warpint::keys::batch_gcd::Times;
 use warpint::keys::read::{Reader, files};
 use warpint::keys::{KeyList, KeysError, Store};
-use warpint::mersenne::StopToken;
+use warpint::mersenne::{DeviceChoice, StopToken};
 use warpint::progress::Watch;
 use warpint_files::{WholeFile, given};
 
+use super::batch::place::resolved;
 use crate::args::{AuditKeysArgs, Form};
 use crate::exit::{BadRequest, Exit};
 use crate::meter::Meter;
-use crate::report::notice;
+use crate::report::{notice, warn};
 use crate::signals::Signals;
 use crate::units;
 use report::{Counts, Report};
@@ -34,8 +36,8 @@ pub(crate) fn run(args: &AuditKeysArgs) -> anyhow::Result<Exit> {
     let view = View::new(signals.save_first(), args.quiet || args.json);
     let done = audited(args, &view);
     view.meter().end();
-    let Audited { list, findings, counts, times } = match done {
-        Err(KeysError::Stopped) => {
+    let done = match done {
+        Err(error) if matches!(error.downcast_ref(), Some(KeysError::Stopped)) => {
             notice(match args.store {
                 None => "stopped: nothing is reported",
                 Some(_) => "stopped: nothing is reported; the same command goes on from the store",
@@ -44,6 +46,10 @@ pub(crate) fn run(args: &AuditKeysArgs) -> anyhow::Result<Exit> {
         }
         done => done?,
     };
+    let Audited { list, findings, counts, times, failure } = done;
+    if let Some(why) = failure {
+        warn(vec![format!("the device was given up, and the CPU computed the trees: {why}")]);
+    }
     if list.is_empty() && list.unreadable() == 0 {
         return Err(BadRequest(format!("no RSA key in {}", report::sources(&list))).into());
     }
@@ -75,10 +81,12 @@ struct Audited {
     counts: Counts,
     /// The times of its parts, in one line.
     times: String,
+    /// Why the device was given up, if it was.
+    failure: Option<String>,
 }
 
 /// Reads the keys and audits them.
-fn audited(args: &AuditKeysArgs, view: &View) -> Result<Audited, KeysError> {
+fn audited(args: &AuditKeysArgs, view: &View) -> anyhow::Result<Audited> {
     let mut last = Instant::now();
     let mut lap = || {
         let now = Instant::now();
@@ -88,9 +96,14 @@ fn audited(args: &AuditKeysArgs, view: &View) -> Result<Audited, KeysError> {
     let store = args.store.as_deref().map(Store::open).transpose()?;
     let all = || std::thread::available_parallelism().map_or(1, usize::from);
     let threads = args.threads.unwrap_or_else(all);
+    let device = match resolved(args.device)? {
+        DeviceChoice::On(id) => Some(device_on(id)?),
+        DeviceChoice::Auto | DeviceChoice::Cpu => None,
+    };
+    lap();
     let list = read(args, threads, view)?;
     let reading = lap();
-    let mut audit = Audit::new(list, Settings { threads, memory: args.memory });
+    let mut audit = Audit::new(list, Settings { threads, memory: args.memory, device });
     if let Some(store) = store {
         audit = audit.with_store(store, view)?;
     }
@@ -112,8 +125,9 @@ fn audited(args: &AuditKeysArgs, view: &View) -> Result<Audited, KeysError> {
     );
     let known = args.store.is_some().then(|| audit.known());
     let counts = Counts { distinct: audit.distinct(), known };
+    let failure = audit.failure().map(ToOwned::to_owned);
     let (list, findings) = audit.finish();
-    Ok(Audited { list, findings, counts, times })
+    Ok(Audited { list, findings, counts, times, failure })
 }
 
 /// Reads the keys of all files. The first unreadable entries are reported one by one.
