@@ -1,6 +1,10 @@
 //! Errors that end an audit.
 
+use std::path::PathBuf;
+
+use warpint_device::DeviceError;
 use warpint_files::{ErrorKind, FileError};
+use warpint_integer::huge::device::HugeError;
 use warpint_progress::units;
 
 /// An error that ends the reading of keys or an audit. Entries that cannot be read are no errors of
@@ -25,6 +29,55 @@ pub enum KeysError {
         /// The limit in bytes.
         limit: u64,
     },
+    /// Another process has opened the store.
+    #[error("another audit uses the store {}: wait until it ends, or use another store", path.display())]
+    StoreInUse {
+        /// The path of the store.
+        path: PathBuf,
+    },
+    /// A file of a store is damaged.
+    #[error("{} is damaged ({what}): remove the file, and audit its keys again", path.display())]
+    Damaged {
+        /// The path of the file.
+        path: PathBuf,
+        /// What is wrong.
+        what: &'static str,
+    },
+    /// A file of a store has another version of the format.
+    #[error("{} has version {version} of the format, which this program does not know", path.display())]
+    LaterVersion {
+        /// The path of the file.
+        path: PathBuf,
+        /// The version.
+        version: u32,
+    },
+    /// A device failed, or computed a wrong product.
+    #[error(transparent)]
+    Device(#[from] HugeError),
+    /// Not even the smallest group of keys fits in the memory of the device.
+    #[error("{device} has {} for trees, which is too little", units::memory(*limit))]
+    DeviceMemory {
+        /// The identifier of the device.
+        device: String,
+        /// The memory that may be used, in bytes.
+        limit: u64,
+    },
+    /// A device failed in a long product, or computed it wrong.
+    #[error("{device} failed at the root of a tree: {why}")]
+    Root {
+        /// The identifier of the device.
+        device: String,
+        /// What has failed.
+        why: String,
+    },
+    /// A device computed a wrong result. The host noticed it.
+    #[error("{device} computed {what}")]
+    Unsound {
+        /// The identifier of the device.
+        device: String,
+        /// What is wrong.
+        what: &'static str,
+    },
     /// The work was stopped.
     #[error("stopped before the audit was complete")]
     Stopped,
@@ -37,8 +90,29 @@ impl KeysError {
         match self {
             Self::File(e) => e.kind(),
             Self::Input(e) => ErrorKind::from(e),
-            Self::Memory { .. } => ErrorKind::BadInput,
+            Self::Memory { .. } | Self::StoreInUse { .. } | Self::LaterVersion { .. } => {
+                ErrorKind::BadInput
+            }
+            Self::Damaged { .. } => ErrorKind::Io,
+            Self::Device(e) => e.kind(),
+            Self::DeviceMemory { .. } | Self::Root { .. } => ErrorKind::Device,
+            Self::Unsound { .. } => ErrorKind::Unsound,
             Self::Stopped => ErrorKind::Stopped,
         }
+    }
+}
+
+impl KeysError {
+    /// Returns whether a device is at fault, so that the CPU may do the work.
+    #[must_use]
+    pub fn is_of_device(&self) -> bool {
+        use KeysError::{Device, DeviceMemory, Root, Unsound};
+        matches!(self, Device(_) | DeviceMemory { .. } | Root { .. } | Unsound { .. })
+    }
+}
+
+impl From<DeviceError> for KeysError {
+    fn from(error: DeviceError) -> Self {
+        Self::Device(error.into())
     }
 }

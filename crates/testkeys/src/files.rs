@@ -11,6 +11,7 @@ use warpint_progress::Watch;
 
 use crate::layout::{Kind, Layout, Planted};
 use crate::primes::{Primes, find};
+use crate::request::Test;
 use crate::{Request, TestKeysError};
 
 /// The number of lines before the first modulus.
@@ -113,7 +114,7 @@ pub fn make(
 ) -> Result<Made, TestKeysError> {
     let layout = Layout::new(request)?;
     let width = Width::new(request.bits / 2)?;
-    let primes = find(&layout, request.seed, width, executor, watch)?;
+    let primes = find(&layout, request, width, executor, watch)?;
 
     let mut keys = outputs.keys.begin()?;
     keys.write(header(request).as_bytes())?;
@@ -134,11 +135,15 @@ pub fn make(
 }
 
 fn header(request: &Request) -> String {
-    let Request { count, bits, seed, weak_pairs, rings, duplicates, close, even } = request;
+    let Request { count, bits, seed, weak_pairs, rings, duplicates, close, even, test } = request;
+    let test = match test {
+        Test::BailliePsw => "",
+        Test::Strong => ", primes by two strong tests",
+    };
     format!(
         "# warpint make-keys {}: {WARNING}.\n\
          # count {count}, bits {bits}, seed {seed}, weak pairs {weak_pairs}, rings {rings}, \
-         duplicates {duplicates}, close {close}, even {even}; one modulus a line, hexadecimal\n",
+         duplicates {duplicates}, close {close}, even {even}{test}; one modulus a line, hexadecimal\n",
         env!("CARGO_PKG_VERSION")
     )
 }

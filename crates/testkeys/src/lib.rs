@@ -25,4 +25,4 @@ mod tests;
 pub use error::TestKeysError;
 pub use files::{Made, Outputs, make};
 pub use layout::{Kind, Layout, Planted};
-pub use request::Request;
+pub use request::{Request, Test};

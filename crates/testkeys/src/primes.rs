@@ -9,9 +9,10 @@ use warpint_integer::{Executor, IntegerError, Operation, PrimalityTest, UintBatc
 use warpint_natural::primality::SmallPrimes;
 use warpint_progress::Watch;
 
-use crate::TestKeysError;
 use crate::layout::Layout;
+use crate::request::Test;
 use crate::sieve::{Candidates, plus};
+use crate::{Request, TestKeysError};
 
 /// The largest number of candidates that are tested at a time, on the CPU and on a device.
 const MOST_ON_CPU: usize = 1 << 12;
@@ -101,7 +102,7 @@ struct Common<'a> {
 }
 
 impl<'a> Common<'a> {
-    fn new(executor: &'a Executor, width: Width) -> Self {
+    fn new(executor: &'a Executor, width: Width, request: &Request) -> Result<Self, IntegerError> {
         let bits = width.bits();
         let most = if executor.is_cpu() {
             let each = Operation::ProbablePrime.nanoseconds(&[width]);
@@ -110,15 +111,22 @@ impl<'a> Common<'a> {
         } else {
             MOST_ON_DEVICE
         };
-        Self {
+        let test = match request.test {
+            Test::BailliePsw => PrimalityTest::baillie_psw(),
+            Test::Strong => {
+                let base = stream(request.seed, u64::MAX - 1).next_u32() | 1 << 31;
+                PrimalityTest::strong(&[2, base])?
+            }
+        };
+        Ok(Self {
             executor,
             width,
             small: SmallPrimes::below((16 * bits).min(1 << 16)),
             length: 4 * bits,
             // The sieve has done the trial divisions.
-            test: PrimalityTest::baillie_psw().with_trial_division(0),
+            test: test.with_trial_division(0),
             most,
-        }
+        })
     }
 
     /// Draws a number of the given shape, and sieves the odd numbers from there on.
@@ -206,12 +214,12 @@ fn sample(count: usize) -> Vec<usize> {
 /// [`TestKeysError::Stopped`]; [`TestKeysError::EqualPrimes`]; [`TestKeysError::Wrong`]; errors of batches.
 pub(crate) fn find(
     layout: &Layout,
-    seed: u64,
+    request: &Request,
     width: Width,
     executor: &Executor,
     watch: &dyn Watch,
 ) -> Result<Primes, TestKeysError> {
-    let common = Common::new(executor, width);
+    let (common, seed) = (Common::new(executor, width, request)?, request.seed);
     let count = layout.primes();
     let mut primes = Primes { limbs: zeros(count, width)?, width };
     let drawn = |index: usize| {

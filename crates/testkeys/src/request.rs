@@ -26,7 +26,27 @@ pub struct Request {
     pub close: u64,
     /// The number of even moduli 2·p·r.
     pub even: u64,
+    /// The test that the primes pass.
+    pub test: Test,
 }
+
+/// A test for primality of the primes of test moduli, after trial division.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Test {
+    /// The Baillie–PSW test.
+    #[default]
+    BailliePsw,
+    /// The strong test to two bases (Miller–Rabin), 2 and one drawn from the seed. For primes of 512 bits
+    /// or more. If n is a random odd number of k bits that passes the strong test to one random base, it
+    /// is composite with a probability below k²·4^(2 − √k) (Damgård, Landrock and Pomerance 1993,
+    /// *Average case error estimates for the strong probable prime test*): 2^−23 for k = 512,
+    /// 2^−40 for k = 1024.
+    Strong,
+}
+
+/// The least number of bits of a modulus for [`Test::Strong`].
+const LEAST_FOR_STRONG: u32 = 1024;
 
 /// Represents a number that may exceed 2^53 as a string of decimal digits.
 fn digits<S: Serializer>(n: &u64, serializer: S) -> Result<S::Ok, S::Error> {
@@ -37,7 +57,17 @@ impl Request {
     /// Creates a request without planted weaknesses.
     #[must_use]
     pub fn new(count: u64, bits: u32, seed: u64) -> Self {
-        Self { count, bits, seed, weak_pairs: 0, rings: 0, duplicates: 0, close: 0, even: 0 }
+        Self {
+            count,
+            bits,
+            seed,
+            weak_pairs: 0,
+            rings: 0,
+            duplicates: 0,
+            close: 0,
+            even: 0,
+            test: Test::default(),
+        }
     }
 
     /// Returns the number of lines without a planted weakness.
@@ -50,6 +80,11 @@ impl Request {
         let Self { count, bits, .. } = *self;
         if !bits.is_multiple_of(64) || !(128..=32_768).contains(&bits) {
             return refused(format!("{bits} bits: give a multiple of 64 from 128 to 32768"));
+        }
+        if self.test == Test::Strong && bits < LEAST_FOR_STRONG {
+            return refused(format!(
+                "{bits} bits: the strong test is for moduli of {LEAST_FOR_STRONG} bits or more"
+            ));
         }
         if !(1..=1 << 30).contains(&count) {
             return refused(format!("{count} moduli: give a number from 1 to {}", 1 << 30));

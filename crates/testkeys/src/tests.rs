@@ -21,6 +21,7 @@ const WEAK: Request = Request {
     duplicates: 2,
     close: 3,
     even: 4,
+    test: Test::BailliePsw,
 };
 
 fn made(request: &Request, executor: &Executor, dir: &Path) -> (String, Value) {
@@ -167,6 +168,7 @@ fn requests_that_are_impossible_are_refused() {
         (Request { bits: 64, ..request }, "64 bits: give a multiple of 64 from 128 to 32768"),
         (Request { bits: 130, ..request }, "130 bits: give"),
         (Request { bits: 32_832, ..request }, "32832 bits: give"),
+        (Request { bits: 960, test: Test::Strong, ..request }, "960 bits: the strong test is for"),
         (Request { count: 0, ..request }, "0 moduli: give a number from 1 to 1073741824"),
         (Request { count: u64::MAX, ..request }, "moduli: give"),
         (Request { weak_pairs: 4, rings: 1, ..request }, "need 11 lines, but 10 are asked for"),
@@ -215,4 +217,28 @@ fn wrong_results_of_a_device_are_noticed() {
         assert!(matches!(error, TestKeysError::Wrong { .. }), "{error}");
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
     }
+}
+
+/// The strong tests find the same primes as the Baillie–PSW test: composite numbers that pass are too
+/// rare to be met.
+#[test]
+fn strong_tests_find_the_same_primes() {
+    let dir = tempfile::tempdir().unwrap();
+    let request = Request {
+        count: 4,
+        bits: 1024,
+        weak_pairs: 1,
+        rings: 0,
+        duplicates: 0,
+        close: 1,
+        even: 0,
+        ..WEAK
+    };
+    let (usual, planted) = made(&request, &Executor::cpu(), dir.path());
+    let strong = Request { test: Test::Strong, ..request };
+    let (other, of_other) = made(&strong, &Executor::cpu(), dir.path());
+    assert_eq!(moduli(&usual), moduli(&other));
+    assert_eq!(planted["planted"], of_other["planted"]);
+    assert!(other.contains("primes by two strong tests; one modulus a line"), "{other}");
+    assert_eq!((&planted["test"], &of_other["test"]), (&"baillie-psw".into(), &"strong".into()));
 }

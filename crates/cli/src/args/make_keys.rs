@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use warpint::mersenne::DeviceChoice;
 
 use super::arithmetic::threads;
@@ -51,6 +51,11 @@ pub(crate) struct MakeKeysArgs {
     #[arg(long, value_name = "E", default_value_t)]
     pub(crate) even: u64,
 
+    /// The test for primality: baillie-psw, or strong (Miller–Rabin to the base 2 and to one from the
+    /// seed), which is faster, for moduli of 1024 bits or more.
+    #[arg(long, value_name = "TEST", value_enum, default_value_t = KeyTest::BailliePsw, hide_possible_values = true)]
+    pub(crate) test: KeyTest,
+
     /// Where to compute: auto (a GPU if there is one that works, otherwise the CPU), cpu, cuda or
     /// cuda:N.
     #[arg(long, value_name = "DEVICE", default_value_t)]
@@ -71,4 +76,11 @@ pub(crate) struct MakeKeysArgs {
     /// Print one JSON object, and no progress.
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// A test for primality of the primes of test moduli.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum KeyTest {
+    BailliePsw,
+    Strong,
 }

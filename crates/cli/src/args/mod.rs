@@ -27,7 +27,7 @@ use warpint::mersenne::{DeviceChoice, DeviceId};
 use crate::exit::CODES;
 pub(crate) use arithmetic::EngineName;
 use arithmetic::engine_parser;
-pub(crate) use audit_keys::AuditKeysArgs;
+pub(crate) use audit_keys::{AuditKeysArgs, Form};
 pub(crate) use batch::{Batch, BatchArgs, PairArgs, RootArgs};
 pub(crate) use bench::{Bench, BenchArgs, BenchChecksArgs, BenchDeviceArgs, BenchJacobiArgs};
 pub(crate) use bench_batch::BenchBatchArgs;
@@ -42,7 +42,7 @@ pub(crate) use collatz_runs::{MergeArgs, Places, VerifyArgs};
 pub(crate) use machine::{
     SelftestArgs, StressArgs, Tune, TuneArgs, TuneBatchArgs, TuneCollatzArgs,
 };
-pub(crate) use make_keys::MakeKeysArgs;
+pub(crate) use make_keys::{KeyTest, MakeKeysArgs};
 use proof::proof_power;
 pub(crate) use proof::{Proof, ProofVerifyArgs};
 use test::{LL_EXAMPLES, PRP_EXAMPLES};

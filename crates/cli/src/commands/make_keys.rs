@@ -4,10 +4,10 @@ use std::fmt;
 use std::time::Instant;
 
 use serde::Serialize;
-use warpint::testkeys::{Outputs, Request, TestKeysError, make};
+use warpint::testkeys::{Outputs, Request, Test, TestKeysError, make};
 
 use super::batch::place;
-use crate::args::MakeKeysArgs;
+use crate::args::{KeyTest, MakeKeysArgs};
 use crate::exit::{BadRequest, Exit};
 use crate::report::{notice, print};
 use crate::signals::Signals;
@@ -26,6 +26,10 @@ pub(crate) fn run(args: &MakeKeysArgs) -> anyhow::Result<Exit> {
         duplicates: args.duplicates,
         close: args.close,
         even: args.even,
+        test: match args.test {
+            KeyTest::BailliePsw => Test::BailliePsw,
+            KeyTest::Strong => Test::Strong,
+        },
         ..Request::new(args.count, args.bits, args.seed)
     };
     request.sound()?;

@@ -158,3 +158,134 @@ fn a_stop_leaves_nothing_behind() {
     assert_eq!((ran.out.as_str(), ran.err.as_str()), ("", "stopped: nothing is reported\n"));
     assert!(!dir.path().join("factors").exists());
 }
+
+#[test]
+fn moduli_as_bytes() {
+    let dir = tempfile::tempdir().unwrap();
+    let numbers = MODULI.map(|digits| u64::from_str_radix(digits, 16).unwrap());
+    let records: Vec<u8> = numbers.iter().flat_map(|n| n.to_be_bytes()).collect();
+    fs::write(dir.path().join("records"), &records).unwrap();
+    let gmp = numbers.iter().flat_map(|n| [&[0, 0, 0, 8][..], &n.to_be_bytes()].concat());
+    fs::write(dir.path().join("gmp"), gmp.collect::<Vec<u8>>()).unwrap();
+    for (line, name) in [("records --format raw:64", "records"), ("gmp --format gmp", "gmp")] {
+        let ran = warpint(dir.path(), &format!("audit-keys {line} --quiet"));
+        assert_eq!((ran.code, ran.err.as_str()), (Some(1), ""), "{ran:?}");
+        let says = format!("{name}: key 1; shared with {name}: key 2");
+        assert!(ran.out.contains(&says), "{ran:?}");
+    }
+    let ran = warpint(dir.path(), "audit-keys records --format raw:56 --quiet");
+    assert!(ran.err.contains("records: key 4: the file ends within 7 bytes"), "{ran:?}");
+    for form in ["raw", "raw:0", "raw:12", "raw:65544", "pem"] {
+        let ran = warpint(dir.path(), &format!("audit-keys records --format {form}"));
+        assert_eq!(ran.code, Some(2));
+        assert!(ran.error().contains("give auto, gmp, or raw:BITS"), "{ran:?}");
+    }
+}
+
+#[test]
+fn new_keys_are_audited_against_a_store() {
+    let dir = tempfile::tempdir().unwrap();
+    let at = |name: &str| dir.path().join(name);
+    fs::create_dir(at("keys")).unwrap();
+    fs::write(at("keys/old"), moduli(&[0, 2])).unwrap();
+    fs::write(at("new"), moduli(&[1, 2])).unwrap();
+    // The store may be among the keys: its files are not read as keys.
+    let first = warpint(dir.path(), "audit-keys keys --store keys/store --quiet");
+    assert_eq!((first.code, first.err.as_str()), (Some(0), ""), "{first:?}");
+    assert!(
+        first
+            .out
+            .contains("2 keys, 2 distinct moduli (0 in the store before) in 1 file: no findings")
+    );
+    let second = warpint(dir.path(), "audit-keys new --store keys/store --json");
+    assert_eq!(second.code, Some(1), "{second:?}");
+    let mut found = vec![];
+    for object in objects(&second.out) {
+        if object["kind"] != "below-1024-bits" {
+            let place = |v: &Value| format!("{}:{}", v["file"].as_str().unwrap(), v["line"]);
+            let places = |v: &Value| v.as_array().unwrap().iter().map(place).collect::<Vec<_>>();
+            let (at, with) = (places(&object["places"]), places(&object["shared-with"]));
+            found.push((object["kind"].as_str().unwrap().to_owned(), at, with));
+        }
+    }
+    let texts = |some: &[&str]| -> Vec<String> { some.iter().map(|&s| s.to_owned()).collect() };
+    assert_eq!(
+        found,
+        [
+            ("shared-prime".to_owned(), texts(&["keys/old:1"]), texts(&["new:1"])),
+            ("duplicate".to_owned(), texts(&["new:2", "keys/old:2"]), vec![]),
+            ("shared-prime".to_owned(), texts(&["new:1"]), texts(&["keys/old:1"])),
+        ]
+    );
+    assert!(second.err.contains("2 keys, 2 distinct moduli (1 in the store before) in 1 file"));
+    // The same again: the same findings, and no file more.
+    let count = || fs::read_dir(at("keys/store")).unwrap().count();
+    let files = count();
+    let third = warpint(dir.path(), "audit-keys new --store keys/store --json");
+    assert_eq!((third.code, &third.out, count()), (Some(1), &second.out, files), "{third:?}");
+    let fourth = warpint(dir.path(), "audit-keys keys --store keys/store --quiet");
+    assert_eq!(fourth.code, Some(1), "{fourth:?}");
+
+    // A damaged file, and a store that is no directory.
+    let part = at("keys/store/part-00000001.keys");
+    let mut bytes = fs::read(&part).unwrap();
+    let last = bytes.len() - 1;
+    bytes[last] ^= 1;
+    fs::write(&part, bytes).unwrap();
+    let ran = warpint(dir.path(), "audit-keys new --store keys/store --quiet");
+    assert_eq!((ran.code, ran.out.as_str()), (Some(4), ""), "{ran:?}");
+    let says = "keys/store/part-00000001.keys is damaged (the digest of a section is wrong): remove the file";
+    assert!(ran.error().contains(says), "{ran:?}");
+    fs::remove_file(&part).unwrap();
+    let ran = warpint(dir.path(), "audit-keys keys --store keys/store --quiet");
+    assert_eq!(ran.code, Some(1), "{ran:?}");
+    let ran = warpint(dir.path(), "audit-keys new --store new --quiet");
+    assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""), "{ran:?}");
+    assert!(ran.error().contains("new is a file, not a directory"), "{ran:?}");
+}
+
+/// An audit that SIGKILL ends while its second group is computed goes on with this group.
+#[cfg(unix)]
+#[test]
+fn a_killed_audit_goes_on_from_its_store() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut state = 1u64;
+    let mut word = || {
+        state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
+        state ^ state >> 29 | 1
+    };
+    let mut text = String::new();
+    for i in 0..20_000 {
+        let digits: String = (0..32).map(|_| format!("{:016x}", word())).collect();
+        // Every 5,000th modulus is a multiple of 2^61 − 1: digits of a number times it.
+        if i % 5000 == 7 {
+            let product = u128::from(word()) * ((1 << 61) - 1);
+            text += &format!("0x{product:x}\n");
+        }
+        text += &format!("0x{digits}\n");
+    }
+    fs::write(dir.path().join("keys"), text).unwrap();
+    let plain = warpint(dir.path(), "audit-keys keys --json");
+    let command = "audit-keys keys --store store --memory 64M --json";
+    let mut child = spawn(dir.path(), command);
+    wait_for_handler(&mut child);
+    let begin = std::time::Instant::now();
+    let part = |number: u32| dir.path().join(format!("store/part-{number:08}.keys"));
+    while !part(1).exists() {
+        assert!(begin.elapsed().as_secs() < 300, "no group is complete");
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    child.kill().unwrap();
+    let killed = end(child);
+    assert_eq!((killed.code, killed.out.as_str()), (None, ""), "it was complete before the kill");
+    let before = fs::metadata(part(1)).unwrap().modified().unwrap();
+    let ran = warpint(dir.path(), command);
+    // Random numbers share primes of five digits too. How these are related may differ.
+    let found = |out: &str| -> Vec<(Value, Value)> {
+        objects(out).into_iter().map(|o| (o["kind"].clone(), o["modulus"].clone())).collect()
+    };
+    assert_eq!((ran.code, found(&ran.out)), (plain.code, found(&plain.out)), "{}", ran.err);
+    assert_eq!(fs::metadata(part(1)).unwrap().modified().unwrap(), before);
+    assert!(part(2).exists());
+    assert!(!ran.err.contains("(0 in the store before)"), "{}", ran.err);
+}

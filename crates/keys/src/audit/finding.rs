@@ -115,7 +115,8 @@ impl fmt::Display for Kind {
 pub struct Finding {
     /// What was found.
     pub kind: Kind,
-    /// The index of the modulus among the distinct moduli of the audit, in ascending order.
+    /// The index of the modulus among the distinct moduli of the audit: those of the list in
+    /// ascending order, then those of the store that findings name.
     pub modulus: usize,
     /// The keys that it concerns, as indices of the list: all keys of the modulus or, for an exponent,
     /// those with this exponent.

@@ -37,10 +37,11 @@ fn list(moduli: &[Vec<u64>]) -> KeyList {
 }
 
 fn audit(list: &KeyList) -> Vec<Finding> {
-    let mut audit = Audit::new(list, Settings { threads: 2, memory: 1 << 30 });
+    let mut audit =
+        Audit::new(list.clone(), Settings { threads: 2, memory: 1 << 30, device: None });
     audit.check_each(&Unwatched).unwrap();
     audit.check_together(&mut |_| {}, &Unwatched).unwrap();
-    audit.finish()
+    audit.finish().1
 }
 
 /// Returns the kinds of the findings of each key, without notices and close primes. All moduli here
@@ -185,7 +186,7 @@ fn stops_and_limits_of_memory_are_errors() {
     let list = list(&[product(&p[0], &p[1]), product(&p[0], &p[2])]);
     let stop = StopToken::new();
     stop.stop();
-    let mut small = Audit::new(&list, Settings { threads: 1, memory: 10 });
+    let mut small = Audit::new(list.clone(), Settings { threads: 1, memory: 10, device: None });
     assert!(matches!(small.check_each(&stop), Err(KeysError::Stopped)));
     let error = small.check_together(&mut |_| {}, &Unwatched).unwrap_err();
     assert!(matches!(error, KeysError::Memory { limit: 10, .. }), "{error}");
@@ -242,13 +243,15 @@ fn hundred_thousand_keys() {
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let begin = std::time::Instant::now();
     let time = |what: &str| println!("{what}: {:.1} s", begin.elapsed().as_secs_f64());
-    let mut audit = Audit::new(&list, Settings { threads, memory: 4 << 30 });
+    let mut audit = Audit::new(list.clone(), Settings { threads, memory: 4 << 30, device: None });
     time("sorted");
     audit.check_each(&Unwatched).unwrap();
     time("checked each");
     audit.check_together(&mut |plan| println!("{plan}, {threads} threads"), &Unwatched).unwrap();
     time("all");
-    let findings = audit.finish();
+    let times = audit.times();
+    println!("{times:?}");
+    let findings = audit.finish().1;
     let shared: BTreeSet<usize> = findings
         .iter()
         .filter(|f| f.kind == Kind::SharedPrime)

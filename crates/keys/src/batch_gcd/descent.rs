@@ -7,7 +7,7 @@ use warpint_natural::product::Products;
 use super::tree::{By, Tree, Work};
 
 /// The index of a modulus within its group, and its gcd with the product of the others.
-type Found = (usize, Vec<u64>);
+pub(super) type Found = (usize, Vec<u64>);
 
 impl Work<'_> {
     /// Returns the gcds above 1 of the moduli of a tree. `x` is the fraction of its root.

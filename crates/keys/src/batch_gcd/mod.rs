@@ -39,28 +39,42 @@
 //! because P/n_i = (P_a/n_i)·Π_(b≠a) P_b. This takes g·(g − 1) divisions by numbers of n/g limbs, and
 //! each product P_a is computed twice.
 //!
+//! If the products of earlier moduli are stored, new moduli are audited against them in the same way:
+//! the stored products take the place of other groups ([`Batch::run_group`]).
+//!
+//! # On a device
+//!
+//! [`DeviceTrees`] computes the trees of a group on a device ([`Batch::on_device`]). `device` describes
+//! its method, its error bound and its evidence.
+//!
 //! Moduli of which gcd(n_i, P/n_i) = n_i share all their primes with others, or divide a product of
 //! others. A gcd of pairs resolves them: [`crate::audit`].
 
 mod descent;
+mod device;
 mod fraction;
 mod memory;
 mod tree;
 
+use std::borrow::Cow;
+use std::ops::Range;
+use std::time::{Duration, Instant};
+
 use warpint_natural::division::div_rem_by;
-use warpint_natural::limbs::{copy_to, trimmed};
+use warpint_natural::limbs::{copy_to, trim, trimmed};
 use warpint_natural::product::{Multiplier, TransformMultiplier};
 use warpint_progress::{Watch, units};
 
 use crate::KeysError;
-use memory::Groups;
+pub use device::DeviceTrees;
+use memory::{Groups, Limits, longest};
 use tree::Work;
 
 /// The gcds of a batch of moduli.
 pub struct Batch<'a> {
     moduli: &'a [&'a [u64]],
     groups: Groups,
-    threads: usize,
+    limits: Limits<'a>,
 }
 
 /// A modulus that shares a factor with the product of the other moduli.
@@ -83,10 +97,40 @@ impl<'a> Batch<'a> {
     /// # Panics
     /// Panics if a modulus is 0 or 1, or has leading zero limbs.
     pub fn new(moduli: &'a [&'a [u64]], memory: u64, threads: usize) -> Result<Self, KeysError> {
-        let is_sound = |n: &&[u64]| n.last().is_some_and(|&top| top > 1 || top == 1 && n.len() > 1);
-        assert!(moduli.iter().all(is_sound), "a modulus is below 2 or has leading zero limbs");
-        let groups = Groups::new(moduli, memory, threads)?;
-        Ok(Self { moduli, groups, threads })
+        assert_moduli(moduli);
+        let limits = Limits::new(memory, threads);
+        Ok(Self { moduli, groups: Groups::new(moduli, &limits)?, limits })
+    }
+
+    /// Plans the gcds like [`Self::new`], for [`Self::run_group`]: in groups of at most `most` limbs,
+    /// with the product of one other group of `other` limbs in memory at a time.
+    ///
+    /// # Errors
+    /// [`KeysError::Memory`].
+    ///
+    /// # Panics
+    /// Panics like [`Self::new`].
+    pub fn in_turn(
+        moduli: &'a [&'a [u64]],
+        most: usize,
+        other: usize,
+        memory: u64,
+        threads: usize,
+    ) -> Result<Self, KeysError> {
+        assert_moduli(moduli);
+        let limits = Limits { most, other: Some(other), ..Limits::new(memory, threads) };
+        Ok(Self { moduli, groups: Groups::new(moduli, &limits)?, limits })
+    }
+
+    /// Plans the same gcds in groups whose trees a device computes. The memory in [`Self::new`] is that
+    /// of the host. The moduli should be in ascending order of their lengths.
+    ///
+    /// # Errors
+    /// [`KeysError::Memory`]; [`KeysError::DeviceMemory`] if not even the smallest groups fit in the
+    /// memory of the device.
+    pub fn on_device(self, trees: &'a DeviceTrees) -> Result<Self, KeysError> {
+        let limits = Limits { device: Some(trees), ..self.limits };
+        Ok(Self { groups: Groups::new(self.moduli, &limits)?, limits, ..self })
     }
 
     /// Returns the estimated memory need in bytes, besides the moduli.
@@ -101,61 +145,243 @@ impl<'a> Batch<'a> {
         self.groups.ranges().len()
     }
 
+    /// Returns the indices of the moduli of group g.
+    ///
+    /// # Panics
+    /// Panics if there is no group g.
+    #[must_use]
+    pub fn group(&self, g: usize) -> Range<usize> {
+        self.groups.ranges()[g].clone()
+    }
+
     /// Computes the gcds, and returns those above 1, in the order of the moduli. `watch` receives the
-    /// progress as steps, in limbs of the nodes of the trees.
+    /// progress as steps, in limbs of the nodes of the trees. The time of each part of the work is added
+    /// to `times`.
     ///
     /// # Errors
     /// [`KeysError::Stopped`].
-    pub fn run(&self, watch: &dyn Watch) -> Result<Vec<Common>, KeysError> {
-        self.common(watch).ok_or(KeysError::Stopped)
-    }
-
-    /// Implements [`Self::run`]. Returns `None` if the watch stops the work.
-    fn common(&self, watch: &dyn Watch) -> Option<Vec<Common>> {
+    pub fn run(&self, watch: &dyn Watch, times: &mut Times) -> Result<Vec<Common>, KeysError> {
         if self.moduli.len() < 2 {
-            return Some(vec![]);
+            return Ok(vec![]);
         }
-        let multiplier = TransformMultiplier::new(self.threads);
+        let multiplier = TransformMultiplier::new(self.limits.threads);
         let ranges = self.groups.ranges();
-        let total = ranges.iter().map(|range| tree::work(&self.moduli[range.clone()]));
         let passes = if ranges.len() > 1 { 3 } else { 2 };
-        let work = Work::new(&multiplier, self.threads, watch, passes * total.sum::<u64>());
+        let work = Work::new(&multiplier, self.limits.threads, watch, 0, passes * self.work());
         let mut roots = vec![];
         if ranges.len() > 1 {
             for range in ranges {
-                roots.push(work.tree(&self.moduli[range.clone()], false)?.0.into_product());
+                let begin = Instant::now();
+                let moduli = &self.moduli[range.clone()];
+                let root = match self.limits.device {
+                    Some(trees) => trees.up(&work, moduli, longest(moduli), false)?.product,
+                    None => work.tree(moduli, false).ok_or(KeysError::Stopped)?.0.into_product(),
+                };
+                roots.push(trimmed(&root).to_vec());
+                times.trees += begin.elapsed();
             }
         }
         let mut all = vec![];
-        for (a, range) in ranges.iter().enumerate() {
-            let (tree, derivative) = work.tree(&self.moduli[range.clone()], true)?;
-            let others = roots.iter().enumerate().filter(|(b, _)| *b != a);
-            let mut numerator = derivative;
-            for (_, other) in others {
-                if watch.is_stopped() {
-                    return None;
-                }
-                numerator = times_modulo(&multiplier, numerator, other, tree.product());
-            }
-            let x = fraction::of(&multiplier, &numerator, tree.product());
-            drop(numerator);
-            let found = work.descend(&tree, x)?;
-            let from_group = |(index, gcd)| Common { index: range.start + index, gcd };
-            all.extend(found.into_iter().map(from_group));
+        for g in 0..ranges.len() {
+            let others = roots.iter().enumerate().filter(|(b, _)| *b != g);
+            let mut others = others.map(|(_, root)| Ok(Cow::Borrowed(&root[..])));
+            all.extend(self.gcds_of_group(&work, g, Numerator::Others(&mut others), times)?.common);
         }
-        all.sort_unstable_by_key(|common| common.index);
-        Some(all)
+        Ok(all)
+    }
+
+    /// Computes gcd(n, M·P/n) for the moduli n of group g, where P is the product of the group and M
+    /// that of `others`. Returns the gcds above 1, and P. The progress counts all groups as the
+    /// whole, and those before g as done.
+    ///
+    /// Cost: that of a group in [`Self::run`], and for each number in `others` a division by P and
+    /// a product modulo P.
+    ///
+    /// # Errors
+    /// [`KeysError::Stopped`], and the errors in `others`.
+    pub fn run_group(
+        &self,
+        g: usize,
+        others: &mut dyn Iterator<Item = Result<Vec<u64>, KeysError>>,
+        watch: &dyn Watch,
+        times: &mut Times,
+    ) -> Result<Outcome, KeysError> {
+        let before: u64 = (0..g).map(|g| tree::work(&self.moduli[self.group(g)])).sum();
+        let multiplier = TransformMultiplier::new(self.limits.threads);
+        let work = Work::new(&multiplier, self.limits.threads, watch, 2 * before, 2 * self.work());
+        let mut others = others.map(|other| other.map(Cow::Owned));
+        self.gcds_of_group(&work, g, Numerator::Others(&mut others), times)
+    }
+
+    /// Computes gcd(n, x) for all moduli n, and returns those above 1, in the order of the moduli.
+    /// The moduli may have primes in common.
+    ///
+    /// Cost: that of [`Self::run`] without derivatives, and one division of x for each group.
+    ///
+    /// # Errors
+    /// [`KeysError::Stopped`].
+    pub fn with(&self, x: &[u64], watch: &dyn Watch) -> Result<Vec<Common>, KeysError> {
+        let multiplier = TransformMultiplier::new(self.limits.threads);
+        let work = Work::new(&multiplier, self.limits.threads, watch, 0, 2 * self.work());
+        let mut all = vec![];
+        if self.moduli.is_empty() {
+            return Ok(all);
+        }
+        for g in 0..self.groups() {
+            let times = &mut Times::default();
+            all.extend(self.gcds_of_group(&work, g, Numerator::Number(x), times)?.common);
+        }
+        Ok(all)
+    }
+
+    /// Returns the product of all moduli.
+    ///
+    /// # Errors
+    /// [`KeysError::Stopped`].
+    pub fn product(&self, watch: &dyn Watch) -> Result<Vec<u64>, KeysError> {
+        if self.moduli.is_empty() {
+            return Ok(vec![1]);
+        }
+        let multiplier = TransformMultiplier::new(self.limits.threads);
+        let work = Work::new(&multiplier, self.limits.threads, watch, 0, self.work());
+        let (tree, _) = work.tree(self.moduli, false).ok_or(KeysError::Stopped)?;
+        let mut product = tree.into_product();
+        trim(&mut product);
+        Ok(product)
+    }
+
+    /// Returns the work of the product trees of all groups.
+    fn work(&self) -> u64 {
+        let ranges = self.groups.ranges().iter();
+        ranges.map(|range| tree::work(&self.moduli[range.clone()])).sum()
+    }
+
+    /// Computes the tree of group g, the fraction of its root and the gcds of its leaves.
+    fn gcds_of_group(
+        &self,
+        work: &Work<'_>,
+        g: usize,
+        numerator: Numerator<'_, '_>,
+        times: &mut Times,
+    ) -> Result<Outcome, KeysError> {
+        let range = self.group(g);
+        let moduli = &self.moduli[range.clone()];
+        let mut last = Instant::now();
+        let mut lap = |time: &mut Duration| {
+            let now = Instant::now();
+            *time += now - std::mem::replace(&mut last, now);
+        };
+        let derive = matches!(numerator, Numerator::Others(_));
+        let (found, mut product);
+        if let Some(trees) = self.limits.device {
+            let words = longest(moduli);
+            let root = trees.up(work, moduli, words, derive)?;
+            lap(&mut times.trees);
+            product = root.product;
+            let multiplier = trees.multiplier(moduli.len(), words, self.limits.threads)?;
+            let numerator =
+                numerator.modulo(&multiplier, root.derivative, &product, &|| work.is_stopped())?;
+            let x = fraction::of(&multiplier, &numerator, &product);
+            if let Some(why) = multiplier.failure() {
+                return Err(KeysError::Root { device: trees.place(), why });
+            }
+            drop((numerator, multiplier));
+            lap(&mut times.roots);
+            found = trees.down(work, root.tree, moduli, &x)?;
+        } else {
+            let tree = work.tree(moduli, derive);
+            let (tree, derivative) = tree.ok_or(KeysError::Stopped)?;
+            lap(&mut times.trees);
+            let (multiplier, root) = (work.multiplier, tree.product());
+            let numerator =
+                numerator.modulo(multiplier, derivative, root, &|| work.is_stopped())?;
+            let x = fraction::of(multiplier, &numerator, root);
+            drop(numerator);
+            lap(&mut times.roots);
+            found = work.descend(&tree, x).ok_or(KeysError::Stopped)?;
+            product = tree.into_product();
+        }
+        lap(&mut times.remainders);
+        let from_group = |(index, gcd)| Common { index: range.start + index, gcd };
+        let mut common: Vec<Common> = found.into_iter().map(from_group).collect();
+        common.sort_unstable_by_key(|common| common.index);
+        trim(&mut product);
+        Ok(Outcome { common, product })
     }
 }
 
+fn assert_moduli(moduli: &[&[u64]]) {
+    let is_sound = |n: &&[u64]| n.last().is_some_and(|&top| top > 1 || top == 1 && n.len() > 1);
+    assert!(moduli.iter().all(is_sound), "a modulus is below 2 or has leading zero limbs");
+}
+
+impl Numerator<'_, '_> {
+    /// Returns the numerator modulo the product of a group, in as many limbs.
+    fn modulo(
+        self,
+        multiplier: &dyn Multiplier,
+        derivative: Vec<u64>,
+        product: &[u64],
+        is_stopped: &dyn Fn() -> bool,
+    ) -> Result<Vec<u64>, KeysError> {
+        match self {
+            Self::Others(others) => {
+                let mut numerator = derivative;
+                for other in others {
+                    if is_stopped() {
+                        return Err(KeysError::Stopped);
+                    }
+                    numerator = times_modulo(multiplier, numerator, &other?, product);
+                }
+                Ok(numerator)
+            }
+            Self::Number(x) => {
+                let mut numerator = vec![0; product.len()];
+                copy_to(&mut numerator, &div_rem_by(multiplier, x, trimmed(product)).1);
+                Ok(numerator)
+            }
+        }
+    }
+}
+
+/// The numerator at the root of a group.
+enum Numerator<'n, 'o> {
+    /// The derivative, times these numbers.
+    Others(&'n mut dyn Iterator<Item = Result<Cow<'o, [u64]>, KeysError>>),
+    /// A number instead of the derivative.
+    Number(&'n [u64]),
+}
+
+/// The result for one group of moduli.
+#[derive(Debug)]
+pub struct Outcome {
+    /// The moduli with a gcd above 1, in their order.
+    pub common: Vec<Common>,
+    /// The product of the group, without leading zero limbs.
+    pub product: Vec<u64>,
+}
+
+/// The times of the parts of a batch gcd.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Times {
+    /// Product trees with derivatives.
+    pub trees: Duration,
+    /// Fractions of the roots, with the products of other groups.
+    pub roots: Duration,
+    /// Scaled remainder trees, with the gcds of the leaves.
+    pub remainders: Duration,
+}
+
 /// Returns x·y mod m, in as many limbs as m.
-fn times_modulo(multiplier: &TransformMultiplier, x: Vec<u64>, y: &[u64], m: &[u64]) -> Vec<u64> {
+fn times_modulo(multiplier: &dyn Multiplier, x: Vec<u64>, y: &[u64], m: &[u64]) -> Vec<u64> {
+    let m = trimmed(m);
     let y = div_rem_by(multiplier, y, m).1;
     if y.is_empty() || trimmed(&x).is_empty() {
         return vec![0; x.len()];
     }
     let product = multiplier.mul(trimmed(&x), &y);
     let mut result = x;
+    result.fill(0);
     copy_to(&mut result, &div_rem_by(multiplier, &product, m).1);
     result
 }
@@ -180,5 +406,7 @@ impl std::fmt::Display for Batch<'_> {
     }
 }
 
+#[cfg(test)]
+mod device_tests;
 #[cfg(test)]
 mod tests;

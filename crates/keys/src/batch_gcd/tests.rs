@@ -8,7 +8,7 @@ use warpint_progress::{StopToken, Unwatched};
 use super::*;
 
 /// Returns gcd(n_i, Π_(j≠i) n_j) for each i: the slow, obvious way.
-fn by_definition(moduli: &[Vec<u64>]) -> Vec<Common> {
+pub(super) fn by_definition(moduli: &[Vec<u64>]) -> Vec<Common> {
     let mut all = vec![];
     for (index, n) in moduli.iter().enumerate() {
         let mut others = vec![1];
@@ -31,13 +31,47 @@ fn check(moduli: &[Vec<u64>]) {
     for threads in [1, 2, 3] {
         for share in [1, 2, 5] {
             let Ok(batch) = Batch::new(&slices, whole.memory() / share, threads) else { continue };
-            let found = batch.run(&Unwatched).unwrap();
+            let found = batch.run(&Unwatched, &mut Times::default()).unwrap();
             assert!(
                 found == expected,
                 "{moduli:x?} on {threads} threads, {} groups",
                 batch.groups()
             );
         }
+    }
+}
+
+/// Groups one after the other against all moduli before them and stored ones, and gcds with a number.
+#[track_caller]
+fn check_in_turn(moduli: &[Vec<u64>], stored: usize) {
+    let slices: Vec<&[u64]> = moduli.iter().map(Vec::as_slice).collect();
+    let (old, new) = slices.split_at(stored);
+    let product = Batch::new(old, u64::MAX, 2).unwrap().product(&Unwatched).unwrap();
+    let by_rule = old.iter().fold(vec![1], |product, n| number(mul(&product, n)));
+    assert_eq!(product, by_rule);
+    for most in [1, 7, usize::MAX] {
+        let batch = Batch::in_turn(new, most, product.len(), u64::MAX, 2).unwrap();
+        let mut products = vec![product.clone()];
+        for g in 0..batch.groups() {
+            let range = batch.group(g);
+            let mut others = products.iter().map(|p| Ok(p.clone()));
+            let mut times = Times::default();
+            let outcome = batch.run_group(g, &mut others, &Unwatched, &mut times).unwrap();
+            let before = &moduli[..stored + range.end];
+            let mut expected = by_definition(before);
+            expected.retain(|common| common.index >= stored + range.start);
+            expected.iter_mut().for_each(|common| common.index -= stored);
+            assert!(outcome.common == expected, "{moduli:x?}, {stored} stored, {range:?}");
+            products.push(outcome.product);
+        }
+    }
+    if !product.is_empty() && product != [1] {
+        let with = Batch::new(new, u64::MAX, 2).unwrap().with(&product, &Unwatched).unwrap();
+        let expected = new.iter().enumerate().map(|(index, n)| Common {
+            index,
+            gcd: Euclid::default().gcd(n, &div_rem(&product, n).1).to_vec(),
+        });
+        assert!(with == expected.filter(|c| c.gcd != [1]).collect::<Vec<_>>(), "{moduli:x?}");
     }
 }
 
@@ -72,13 +106,23 @@ fn a_ring_of_three_and_a_duplicate() {
 }
 
 #[test]
+fn groups_in_turn() {
+    let all: Vec<Vec<u64>> = (2..40).map(|n| vec![n]).collect();
+    for stored in [0, 1, 5, 37] {
+        check_in_turn(&all, stored);
+    }
+    let long = |i: u64| number(mul(&[i, 1 << 40, 7], &[5 * i + 1, u64::MAX]));
+    check_in_turn(&(1..30).map(long).collect::<Vec<_>>(), 11);
+}
+
+#[test]
 fn a_stop_is_obeyed() {
     let stop = StopToken::new();
     stop.stop();
     let moduli = [&[15u64][..], &[21]];
     let batch = Batch::new(&moduli, u64::MAX, 1).unwrap();
-    assert!(matches!(batch.run(&stop), Err(KeysError::Stopped)));
-    assert_eq!(batch.run(&Unwatched).unwrap().len(), 2);
+    assert!(matches!(batch.run(&stop, &mut Times::default()), Err(KeysError::Stopped)));
+    assert_eq!(batch.run(&Unwatched, &mut Times::default()).unwrap().len(), 2);
 }
 
 proptest! {
@@ -98,5 +142,6 @@ proptest! {
             .map(|(i, j)| number(mul(&factors[i.index(factors.len())], &factors[j.index(factors.len())])))
             .collect();
         check(&moduli);
+        check_in_turn(&moduli, moduli.len() / 3);
     }
 }

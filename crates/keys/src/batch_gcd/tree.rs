@@ -92,14 +92,21 @@ pub(super) struct Work<'w> {
 }
 
 impl<'w> Work<'w> {
-    /// `total` is the work of all trees and descents, in the unit of [`work`].
+    /// `total` is the work of all trees and descents, in the unit of [`work`], of which `done` is done
+    /// before.
     pub(super) fn new(
         multiplier: &'w TransformMultiplier,
         threads: usize,
         watch: &'w dyn Watch,
+        done: u64,
         total: u64,
     ) -> Self {
-        Self { multiplier, threads, watch, done: AtomicU64::new(0), total }
+        Self { multiplier, threads, watch, done: AtomicU64::new(done), total }
+    }
+
+    /// Returns whether the watch requests a stop.
+    pub(super) fn is_stopped(&self) -> bool {
+        self.watch.is_stopped()
     }
 
     /// Reports a node of `limbs` limbs as done. Returns `None` if the watch requests a stop.

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 
 use super::PublicKey;
+use crate::store::Spot;
 
 /// The place of an entry in its file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -50,7 +51,7 @@ struct Key {
 }
 
 /// Many public RSA keys. A key of a modulus of w limbs takes 8·w + 32 bytes.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct KeyList {
     files: Vec<String>,
     keys: Vec<Key>,
@@ -63,25 +64,42 @@ pub struct KeyList {
     exponent_index: HashMap<Option<Vec<u64>>, u32>,
     others: BTreeMap<String, u64>,
     unreadable: u64,
+    /// The numbers of keys and files that were read, if keys of a store follow them.
+    read: Option<(usize, usize)>,
+    /// The indices of the files of a store.
+    stored_files: HashMap<String, u32>,
 }
 
 impl KeyList {
-    /// Returns the number of keys.
+    /// Returns the number of keys that were read. Keys of a [`Store`](crate::Store) that findings name
+    /// follow them in the list, and are not counted.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.keys.len()
+        self.read.map_or(self.keys.len(), |(keys, _)| keys)
     }
 
-    /// Returns whether there are no keys.
+    /// Returns whether no key was read.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.keys.is_empty()
+        self.len() == 0
     }
 
     /// Returns the number of files that were read.
     #[must_use]
     pub fn files(&self) -> usize {
-        self.files.len()
+        self.read.map_or(self.files.len(), |(_, files)| files)
+    }
+
+    /// Appends a key of a store, and returns its index.
+    pub(crate) fn push_stored(&mut self, modulus: &[u64], spot: &Spot) -> usize {
+        self.read.get_or_insert((self.keys.len(), self.files.len()));
+        let next = self.files.len() as u32;
+        let file = *self.stored_files.entry(spot.file.clone()).or_insert(next);
+        if file == next {
+            self.files.push(spot.file.clone());
+        }
+        self.push_key(PublicKey { modulus: modulus.to_vec(), exponent: None }, spot.position, file);
+        self.keys.len() - 1
     }
 
     /// Returns the modulus of key i, without leading zero limbs.
@@ -130,7 +148,10 @@ impl KeyList {
     }
 
     pub(super) fn push(&mut self, key: PublicKey, position: Position) {
-        let file = (self.files.len() - 1) as u32;
+        self.push_key(key, position, (self.files.len() - 1) as u32);
+    }
+
+    fn push_key(&mut self, key: PublicKey, position: Position, file: u32) {
         let next = self.exponents.len() as u32;
         let exponent = *self.exponent_index.entry(key.exponent.clone()).or_insert(next);
         if exponent == next {

@@ -9,6 +9,8 @@
 //! | contains `-----BEGIN ` within its first 64 KiB | PEM: blocks of the same objects; text between blocks is skipped |
 //! | anything else | lines: SSH public keys, as in `authorized_keys` and `known_hosts`, and moduli in decimal or hexadecimal digits |
 //!
+//! Moduli as bytes have no mark of their own. They are read if the caller asks for it ([`Raw`]).
+//!
 //! Files of lines and of PEM blocks are read piece by piece. A file of DER is read as a whole, and of
 //! JSON one value at a time.
 //!
@@ -20,6 +22,8 @@
 //! | `ssh` | SSH public keys |
 //! | `jwk` | JSON web keys |
 //! | `modulus` | moduli in digits |
+//! | `raw` | moduli as bytes |
+//! | `pending` | entries that several threads decode |
 //! | `list` | the keys that were read |
 //! | `problem` | why an entry is not a key |
 
@@ -28,7 +32,9 @@ mod jwk;
 mod list;
 mod modulus;
 mod pem;
+mod pending;
 mod problem;
+mod raw;
 mod reader;
 mod ssh;
 #[cfg(test)]
@@ -36,6 +42,7 @@ mod tests;
 
 pub use list::{KeyList, Place, Position};
 pub use problem::{BadEntry, Problem};
+pub use raw::Raw;
 pub use reader::{Reader, files};
 
 /// The largest number of bits of a modulus that is read.

@@ -49,6 +49,9 @@ pub enum Problem {
     /// A number of the key is negative.
     #[error("a number of the key is negative")]
     Negative,
+    /// The file ends within a number of bytes. The value is the number of bytes that belong together.
+    #[error("the file ends within {0} bytes that belong together")]
+    Cut(usize),
 }
 
 /// An entry that is not readable, with its place.

@@ -7,10 +7,12 @@ use serde::de::DeserializeSeed;
 use warpint_files::{FileError, given};
 use warpint_natural::radix::decimal::Powers;
 use warpint_progress::Watch;
+use warpint_transform::cpu::goldilocks::Pool;
 
+use super::pending::{Pending, Text};
 use super::{
-    BadEntry, Entry, KeyList, MOST_BITS, Position, Problem, bits, der, jwk, modulus, pem,
-    printable, ssh,
+    BadEntry, Entry, KeyList, MOST_BITS, Position, Problem, PublicKey, Raw, bits, der, jwk, pem,
+    printable,
 };
 use crate::KeysError;
 
@@ -41,7 +43,9 @@ pub fn files(paths: &[PathBuf]) -> Result<Vec<PathBuf>, KeysError> {
 /// and the reading goes on.
 pub struct Reader<'a> {
     list: KeyList,
+    raw: Option<Raw>,
     powers: Powers,
+    pool: Pool,
     watch: &'a dyn Watch,
     report: &'a mut dyn FnMut(&BadEntry),
 }
@@ -50,7 +54,27 @@ impl<'a> Reader<'a> {
     /// Creates a reader. It calls `report` for each entry that cannot be read, and stops when
     /// `watch` asks for it. [`Watch::done`] receives the bytes that were read.
     pub fn new(watch: &'a dyn Watch, report: &'a mut dyn FnMut(&BadEntry)) -> Self {
-        Self { list: KeyList::default(), powers: Powers::new(DIGITS), watch, report }
+        let (list, powers) = (KeyList::default(), Powers::new(DIGITS));
+        Self { list, raw: None, powers, pool: Pool::new(1), watch, report }
+    }
+
+    /// Decodes lines and PEM blocks by this number of threads. Without this call, one thread decodes
+    /// them.
+    #[must_use]
+    pub fn threads(mut self, threads: usize) -> Self {
+        self.pool = Pool::new(threads);
+        self
+    }
+
+    /// Reads all files as moduli in this form, whatever they contain.
+    ///
+    /// # Panics
+    /// Panics for records of no bytes.
+    #[must_use]
+    pub fn raw(mut self, raw: Raw) -> Self {
+        assert!(raw != Raw::Records(0), "records of no bytes");
+        self.raw = Some(raw);
+        self
     }
 
     /// Returns the keys that were read.
@@ -80,6 +104,11 @@ impl<'a> Reader<'a> {
     /// [`KeysError::Input`], [`KeysError::Stopped`].
     pub fn stream(&mut self, name: &str, mut input: impl Read) -> Result<(), KeysError> {
         self.list.begin_file(name);
+        if let Some(raw) = self.raw {
+            let input = Watched { input, watch: self.watch };
+            let read = self.numbers(name, raw, BufReader::with_capacity(HEAD, input));
+            return read.map_err(|error| self.stopped(error));
+        }
         let mut head = vec![];
         input.by_ref().take(HEAD as u64).read_to_end(&mut head).map_err(KeysError::Input)?;
         let format = Format::of(&head);
@@ -91,7 +120,29 @@ impl<'a> Reader<'a> {
             Format::Pem => self.blocks(name, &mut input),
             Format::Lines => self.lines(name, &mut input),
         };
-        read.map_err(|error| if self.watch.is_stopped() { KeysError::Stopped } else { error })
+        read.map_err(|error| self.stopped(error))
+    }
+
+    /// Returns the error of a stop if one was requested: it may be the cause of any other.
+    fn stopped(&self, error: KeysError) -> KeysError {
+        if self.watch.is_stopped() { KeysError::Stopped } else { error }
+    }
+
+    fn numbers(&mut self, name: &str, raw: Raw, mut input: impl Read) -> Result<(), KeysError> {
+        let mut count = 0;
+        while let Some(number) = raw.next(&mut input).map_err(KeysError::Input)? {
+            count += 1;
+            let entry = number.map(|modulus| Entry::Rsa(PublicKey { modulus, exponent: None }));
+            self.take(name, Position::Key(count), entry);
+        }
+        Ok(())
+    }
+
+    /// Decodes entries and takes them over.
+    fn take_all(&mut self, name: &str, pending: &mut Pending) {
+        for (position, entry) in std::mem::take(pending).decode(&self.pool, &self.powers) {
+            self.take(name, position, entry);
+        }
     }
 
     /// Takes over an entry, or reports it.
@@ -163,19 +214,21 @@ impl<'a> Reader<'a> {
 
     fn blocks(&mut self, name: &str, input: &mut impl BufRead) -> Result<(), KeysError> {
         let mut lines = Lines::new(input);
+        let mut pending = Pending::default();
         // The label, the line and the text of the block that has begun.
         let mut block: Option<(String, Position, String)> = None;
         while let Some(line) = lines.next()? {
             // Text that is not UTF-8 or too long is not part of a block.
             let text = line.text.unwrap_or_default();
+            let mut is_full = false;
             if let Some(label) = pem::begins(text) {
                 let begun = (printable(label), Position::Line(line.number), String::new());
                 if let Some((label, position, _)) = block.replace(begun) {
-                    self.take(name, position, Err(Problem::Unended(label)));
+                    is_full = pending.add(position, Text::Bad(Problem::Unended(label)));
                 }
             } else if pem::ends(text) {
                 if let Some((label, position, body)) = block.take() {
-                    self.take(name, position, pem::entry(&label, &body));
+                    is_full = pending.add(position, Text::Block(label, body));
                 }
             } else if let Some((label, _, body)) = &mut block {
                 if line.text.is_none() || body.len() + text.len() > LONGEST_BLOCK {
@@ -186,33 +239,37 @@ impl<'a> Reader<'a> {
                     body.extend(text.split_ascii_whitespace());
                 }
             }
+            if is_full {
+                self.take_all(name, &mut pending);
+            }
         }
         if let Some((label, position, _)) = block {
-            self.take(name, position, Err(Problem::Unended(label)));
+            pending.add(position, Text::Bad(Problem::Unended(label)));
         }
+        self.take_all(name, &mut pending);
         Ok(())
     }
 
     fn lines(&mut self, name: &str, input: &mut impl BufRead) -> Result<(), KeysError> {
         let mut lines = Lines::new(input);
+        let mut pending = Pending::default();
         while let Some(line) = lines.next()? {
-            let position = Position::Line(line.number);
-            let Some(text) = line.text else {
-                let problem = if line.bytes > LONGEST_LINE {
-                    Problem::LongLine(LONGEST_LINE)
-                } else {
-                    Problem::NotANumber("bytes that are not UTF-8".into())
-                };
-                self.take(name, position, Err(problem));
-                continue;
+            let text = match line.text {
+                Some(text) => {
+                    let text = text.trim().trim_start_matches('\u{feff}');
+                    if text.is_empty() || text.starts_with('#') {
+                        continue;
+                    }
+                    Text::Line(text.to_owned())
+                }
+                None if line.bytes > LONGEST_LINE => Text::Bad(Problem::LongLine(LONGEST_LINE)),
+                None => Text::Bad(Problem::NotANumber("bytes that are not UTF-8".into())),
             };
-            let text = text.trim().trim_start_matches('\u{feff}');
-            if text.is_empty() || text.starts_with('#') {
-                continue;
+            if pending.add(Position::Line(line.number), text) {
+                self.take_all(name, &mut pending);
             }
-            let entry = ssh::entry(text).unwrap_or_else(|| modulus::entry(text, &self.powers));
-            self.take(name, position, entry);
         }
+        self.take_all(name, &mut pending);
         Ok(())
     }
 }

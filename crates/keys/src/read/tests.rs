@@ -240,3 +240,80 @@ fn folders_are_searched_in_order_and_missing_files_are_errors() {
     let mut reader = Reader::new(&stop, &mut none);
     assert!(matches!(reader.file(&found[0]), Err(KeysError::Stopped)));
 }
+
+#[test]
+fn moduli_as_bytes_are_records_or_numbers_of_gmp() {
+    let read = |raw: Raw, bytes: &[u8]| {
+        let mut messages = vec![];
+        let mut report = |entry: &BadEntry| messages.push(entry.to_string());
+        let mut reader = Reader::new(&Unwatched, &mut report).raw(raw);
+        reader.stream("f", bytes).unwrap();
+        let list = reader.finish();
+        let moduli: Vec<Vec<u64>> = (0..list.len()).map(|i| list.modulus(i).to_vec()).collect();
+        (moduli, messages)
+    };
+    let nine = [1, 2, 3, 4, 5, 6, 7, 8, 9];
+    let value = vec![0x0203_0405_0607_0809, 1];
+    assert_eq!(read(Raw::Records(9), &[]), (vec![], vec![]));
+    assert_eq!(read(Raw::Records(9), &nine), (vec![value.clone()], vec![]));
+    // A record of zeros, one with leading zeros, and a part of one.
+    let three = [&[0; 9][..], &[0, 0, 0, 0, 0, 0, 0, 1, 0], &nine[..8]].concat();
+    let says = [
+        "f: key 1: the modulus is 0 or 1",
+        "f: key 3: the file ends within 9 bytes that belong together",
+    ];
+    assert_eq!(read(Raw::Records(9), &three), (vec![vec![256]], says.map(String::from).to_vec()));
+    // GMP 6: mpz_out_raw of 15, 0, −5 and 2^64.
+    let gmp = [
+        &[0, 0, 0, 1, 15][..],
+        &[0, 0, 0, 0],
+        &[255, 255, 255, 255, 5],
+        &[0, 0, 0, 9, 1, 0, 0, 0, 0, 0, 0, 0, 0],
+    ]
+    .concat();
+    let says = ["f: key 2: the modulus is 0 or 1", "f: key 3: a number of the key is negative"];
+    let moduli = vec![vec![15], vec![0, 1]];
+    assert_eq!(read(Raw::Gmp, &gmp), (moduli, says.map(String::from).to_vec()));
+    for (bytes, says) in [
+        (&[0, 0, 1][..], "f: key 1: the file ends within 4 bytes that belong together"),
+        (&[0, 0, 0, 2, 1], "f: key 1: the file ends within 2 bytes that belong together"),
+        (&[0, 0, 0, 2], "f: key 1: the file ends within 2 bytes that belong together"),
+        (
+            &[127, 255, 255, 255],
+            "f: key 1: the file ends within 2147483647 bytes that belong together",
+        ),
+    ] {
+        assert_eq!(read(Raw::Gmp, bytes), (vec![], vec![says.to_owned()]));
+    }
+    let long = [&[0, 0, 64, 0][..], &[1; 1 << 14], &[0, 0, 0, 1, 15]].concat();
+    let says = "f: key 1: the modulus has 131072 bits; at most 65536 are read";
+    assert_eq!(read(Raw::Gmp, &long), (vec![vec![15]], vec![says.to_owned()]));
+}
+
+/// Lines and blocks beyond what is decoded at a time, with unreadable ones, in their order and by any
+/// number of threads.
+#[test]
+fn threads_keep_the_order_of_entries() {
+    let digits = "f".repeat(4096);
+    let line = |i: usize| match i % 1000 {
+        999 => "no key\n".to_owned(),
+        _ => format!("0x{i:x}{digits}\n"),
+    };
+    let lines: String = (1..4000).map(line).collect();
+    let mut outcomes = [1, 3].map(|threads| {
+        let mut messages = vec![];
+        let mut report = |entry: &BadEntry| messages.push(entry.to_string());
+        let mut reader = Reader::new(&Unwatched, &mut report).threads(threads);
+        reader.stream("f", lines.as_bytes()).unwrap();
+        let list = reader.finish();
+        let keys: Vec<_> =
+            (0..list.len()).map(|i| (list.modulus(i).to_vec(), list.place(i).position)).collect();
+        (keys, messages)
+    });
+    let [(keys, messages), other] = &mut outcomes;
+    assert!((&*keys, &*messages) == (&other.0, &other.1));
+    assert_eq!((keys.len(), messages.len()), (3995, 4));
+    assert!(messages[1].starts_with("f: line 1999: 'no key'"), "{messages:?}");
+    assert!(keys.is_sorted_by_key(|(_, position)| *position));
+    assert_eq!(keys[2000].1, Position::Line(2003));
+}

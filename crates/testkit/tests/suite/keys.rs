@@ -4,11 +4,13 @@ use std::collections::BTreeSet;
 
 use rug::integer::Order;
 use rug::{Complete, Integer};
+use warpint_device::Device;
 use warpint_keys::KeyList;
 use warpint_keys::audit::{Audit, Finding, Kind, Settings};
-use warpint_keys::batch_gcd::Batch;
+use warpint_keys::batch_gcd::{Batch, DeviceTrees, Times};
 use warpint_keys::read::{BadEntry, Reader};
 use warpint_progress::Unwatched;
+use warpint_selftest::faults::wrappers::{DeviceFault, FaultyDevice};
 
 /// Draws primes of `bits` bits with the two top bits set, so that the product of two has 2·`bits`
 /// bits.
@@ -61,11 +63,11 @@ fn list(moduli: &[Integer]) -> KeyList {
     reader.finish()
 }
 
-fn audit(list: &KeyList, memory: u64) -> Vec<Finding> {
-    let mut audit = Audit::new(list, Settings { threads: 2, memory });
+fn audit(list: &KeyList, memory: u64, device: Option<Device>) -> Vec<Finding> {
+    let mut audit = Audit::new(list.clone(), Settings { threads: 2, memory, device });
     audit.check_each(&Unwatched).unwrap();
     audit.check_together(&mut |_| {}, &Unwatched).unwrap();
-    audit.finish()
+    audit.finish().1
 }
 
 /// Plants pairs, a ring of three, a modulus of two primes of others, duplicates, even moduli, close
@@ -112,8 +114,9 @@ fn planted_keys_are_found_and_none_invented() {
     let slices: Vec<&[u64]> = all.iter().map(Vec::as_slice).collect();
     let whole = Batch::new(&slices, u64::MAX, 2).unwrap().memory();
     expected.sort_unstable_by_key(|&(key, kind)| (key, kind));
-    for memory in [u64::MAX, whole / 3] {
-        let findings = audit(&list, memory);
+    let device = Device::simulator().unwrap();
+    for (memory, device) in [(u64::MAX, None), (whole / 3, None), (u64::MAX, Some(device))] {
+        let findings = audit(&list, memory, device);
         let mut found: Vec<(usize, Kind)> = vec![];
         for finding in findings.iter().filter(|finding| !finding.kind.is_notice()) {
             found.extend(finding.keys.iter().map(|&key| (key, finding.kind)));
@@ -157,10 +160,68 @@ fn gcds_with_the_product_of_the_others() {
         let whole = Batch::new(&slices, u64::MAX, 2).unwrap();
         for memory in [u64::MAX, whole.memory() / 3] {
             let Ok(batch) = Batch::new(&slices, memory, 2) else { continue };
-            let found = batch.run(&Unwatched).unwrap();
+            let found = batch.run(&Unwatched, &mut Times::default()).unwrap();
             let found: Vec<_> =
                 found.iter().map(|c| (c.index, Integer::from_digits(&c.gcd, Order::Lsf))).collect();
             assert_eq!(found, expected);
         }
     }
+}
+
+/// gcds on the simulator, with one bit flipped after a launch, or zeros in downloads: either the gcds
+/// are right, or the device is given up.
+#[test]
+fn faults_of_a_device_are_noticed() {
+    let mut primes = Primes::new(128);
+    let mut moduli: Vec<Integer> = (0..11).map(|_| primes.modulus()).collect();
+    let p = primes.next();
+    for i in [2, 9] {
+        moduli[i] = &p * primes.next();
+    }
+    let all: Vec<Vec<u64>> = moduli.iter().map(limbs).collect();
+    let slices: Vec<&[u64]> = all.iter().map(Vec::as_slice).collect();
+    let cpu = Batch::new(&slices, u64::MAX, 2).unwrap();
+    let expected = cpu.run(&Unwatched, &mut Times::default()).unwrap();
+    assert_eq!(expected.len(), 2);
+    let simulator = Device::simulator().unwrap();
+    let run = |fault| {
+        let faulty = FaultyDevice::new(&simulator, fault);
+        let trees = DeviceTrees::with_memory(faulty.device(), 1 << 30);
+        let batch = Batch::new(&slices, u64::MAX, 2).unwrap().on_device(&trees).unwrap();
+        let found = batch.run(&Unwatched, &mut Times::default());
+        (found, faulty.launches(), faulty.strikes())
+    };
+    let (sound, launches, _) = run(DeviceFault::Dead { from: u64::MAX });
+    assert!(sound.unwrap() == expected && launches > 20);
+    let mut noticed = 0;
+    let mut check = |fault| {
+        let (found, _, strikes) = run(fault);
+        assert!(strikes > 0, "{fault:?} was not made");
+        match found {
+            Ok(found) => assert!(found == expected, "{fault:?} changed the gcds"),
+            Err(error) => {
+                assert!(error.is_of_device(), "{fault:?}: {error}");
+                noticed += 1;
+            }
+        }
+    };
+    let some = (launches / 16).max(1);
+    for launch in (0..launches).step_by(some as usize) {
+        check(DeviceFault::FlippedMemory { launch, bit: primes.word() >> 8 });
+        check(DeviceFault::Dead { from: launch });
+    }
+    check(DeviceFault::Zeros { from: 0 });
+    // All launches are needed, so no device that dies goes unnoticed.
+    assert!(noticed >= launches / some, "{noticed} faults were noticed");
+
+    // An audit goes on without the device, and says so.
+    let faulty = FaultyDevice::new(&simulator, DeviceFault::Dead { from: 3 });
+    let device = Some(faulty.device().clone());
+    let settings = Settings { threads: 2, memory: 1 << 30, device };
+    let mut audit = Audit::new(list(&moduli), settings);
+    audit.check_together(&mut |_| {}, &Unwatched).unwrap();
+    assert!(audit.failure().is_some_and(|why| why.contains("computed")), "{:?}", audit.failure());
+    let mut found: Vec<usize> = audit.finish().1.into_iter().flat_map(|f| f.keys).collect();
+    found.sort_unstable();
+    assert_eq!(found, [2, 9]);
 }

@@ -6,21 +6,25 @@ use std::fmt::Display;
 use std::io;
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
 
+use warpint::device::device_on;
 use warpint::keys::audit::{Audit, Finding, Settings};
+use warpint::keys::batch_gcd::Times;
 use warpint::keys::read::{Reader, files};
-use warpint::keys::{KeyList, KeysError};
-use warpint::mersenne::StopToken;
+use warpint::keys::{KeyList, KeysError, Store};
+use warpint::mersenne::{DeviceChoice, StopToken};
 use warpint::progress::Watch;
 use warpint_files::{WholeFile, given};
 
-use crate::args::AuditKeysArgs;
+use super::batch::place::resolved;
+use crate::args::{AuditKeysArgs, Form};
 use crate::exit::{BadRequest, Exit};
 use crate::meter::Meter;
-use crate::report::notice;
+use crate::report::{notice, warn};
 use crate::signals::Signals;
 use crate::units;
-use report::Report;
+use report::{Counts, Report};
 
 /// The largest count of unreadable entries that are reported one by one.
 const MOST_PROBLEMS: u64 = 20;
@@ -32,23 +36,33 @@ pub(crate) fn run(args: &AuditKeysArgs) -> anyhow::Result<Exit> {
     let view = View::new(signals.save_first(), args.quiet || args.json);
     let done = audited(args, &view);
     view.meter().end();
-    let (list, findings, distinct) = match done {
-        Err(KeysError::Stopped) => {
-            notice("stopped: nothing is reported");
+    let done = match done {
+        Err(error) if matches!(error.downcast_ref(), Some(KeysError::Stopped)) => {
+            notice(match args.store {
+                None => "stopped: nothing is reported",
+                Some(_) => "stopped: nothing is reported; the same command goes on from the store",
+            });
             return Ok(Exit::Stopped);
         }
         done => done?,
     };
+    let Audited { list, findings, counts, times, failure } = done;
+    if let Some(why) = failure {
+        warn(vec![format!("the device was given up, and the CPU computed the trees: {why}")]);
+    }
     if list.is_empty() && list.unreadable() == 0 {
         return Err(BadRequest(format!("no RSA key in {}", report::sources(&list))).into());
     }
-    let report = Report::new(&list, &findings, distinct);
+    let report = Report::new(&list, &findings, counts);
     if let Some(file) = factors {
         let mut draft = file.begin_private()?;
         report.write_factors(&mut |line| draft.write(line.as_bytes()))?;
         draft.finish()?;
     }
     report.print(args.json)?;
+    if !view.silent {
+        notice(&times);
+    }
     match list.unreadable() {
         _ if findings.iter().any(|finding| !finding.kind.is_notice()) => Ok(Exit::Negative),
         0 => Ok(Exit::Done),
@@ -60,26 +74,64 @@ pub(crate) fn run(args: &AuditKeysArgs) -> anyhow::Result<Exit> {
     }
 }
 
-/// Reads the keys and audits them. Returns the keys, the findings and the number of distinct moduli.
-fn audited(args: &AuditKeysArgs, view: &View) -> Result<(KeyList, Vec<Finding>, usize), KeysError> {
-    let list = read(args, view)?;
+/// An audit that is complete.
+struct Audited {
+    list: KeyList,
+    findings: Vec<Finding>,
+    counts: Counts,
+    /// The times of its parts, in one line.
+    times: String,
+    /// Why the device was given up, if it was.
+    failure: Option<String>,
+}
+
+/// Reads the keys and audits them.
+fn audited(args: &AuditKeysArgs, view: &View) -> anyhow::Result<Audited> {
+    let mut last = Instant::now();
+    let mut lap = || {
+        let now = Instant::now();
+        units::elapsed(now - std::mem::replace(&mut last, now))
+    };
+    // First, so that no key is read if the store cannot be used.
+    let store = args.store.as_deref().map(Store::open).transpose()?;
     let all = || std::thread::available_parallelism().map_or(1, usize::from);
     let threads = args.threads.unwrap_or_else(all);
-    let mut audit = Audit::new(&list, Settings { threads, memory: args.memory });
+    let device = match resolved(args.device)? {
+        DeviceChoice::On(id) => Some(device_on(id)?),
+        DeviceChoice::Auto | DeviceChoice::Cpu => None,
+    };
+    lap();
+    let list = read(args, threads, view)?;
+    let reading = lap();
+    let mut audit = Audit::new(list, Settings { threads, memory: args.memory, device });
+    if let Some(store) = store {
+        audit = audit.with_store(store, view)?;
+    }
+    let sorting = lap();
     audit.check_each(view)?;
+    let checks = lap();
     let mut planned = |work: &str| {
         if !view.silent {
             view.meter().say(&format!("shared primes: {work}"));
         }
     };
     audit.check_together(&mut planned, view)?;
-    let distinct = audit.distinct();
-    let findings = audit.finish();
-    Ok((list, findings, distinct))
+    let Times { trees, roots, remainders } = audit.times();
+    let [trees, roots, remainders] = [trees, roots, remainders].map(units::elapsed);
+    let times = format!(
+        "times: reading {reading}, sorting {sorting}, checks of each modulus {checks}, shared primes {} \
+         (product trees {trees}, roots {roots}, remainder trees {remainders})",
+        lap()
+    );
+    let known = args.store.is_some().then(|| audit.known());
+    let counts = Counts { distinct: audit.distinct(), known };
+    let failure = audit.failure().map(ToOwned::to_owned);
+    let (list, findings) = audit.finish();
+    Ok(Audited { list, findings, counts, times, failure })
 }
 
 /// Reads the keys of all files. The first unreadable entries are reported one by one.
-fn read(args: &AuditKeysArgs, view: &View) -> Result<KeyList, KeysError> {
+fn read(args: &AuditKeysArgs, threads: usize, view: &View) -> Result<KeyList, KeysError> {
     let mut problems = 0;
     let mut report = |entry: &warpint::keys::read::BadEntry| {
         problems += 1;
@@ -87,14 +139,25 @@ fn read(args: &AuditKeysArgs, view: &View) -> Result<KeyList, KeysError> {
             view.meter().say(&entry.to_string());
         }
     };
-    let mut reader = Reader::new(view, &mut report);
+    let mut reader = Reader::new(view, &mut report).threads(threads);
+    if let Form::Raw(raw) = args.format {
+        reader = reader.raw(raw);
+    }
+    // The files of a store below a directory of keys are no keys.
+    let store = args.store.as_deref().and_then(|path| path.canonicalize().ok());
+    let in_store = |file: &Path| {
+        let folder = file.parent().and_then(|folder| folder.canonicalize().ok());
+        store.is_some() && folder == store
+    };
     for path in &args.files {
         if path == Path::new("-") {
             reader.stream("standard input", io::stdin().lock())?;
             continue;
         }
         for file in files(std::slice::from_ref(path))? {
-            reader.file(&file)?;
+            if !in_store(&file) {
+                reader.file(&file)?;
+            }
         }
     }
     let list = reader.finish();

@@ -26,7 +26,15 @@ const PIECE: usize = 1 << 16;
 pub(super) struct Report<'a> {
     list: &'a KeyList,
     findings: &'a [Finding],
-    distinct: usize,
+    counts: Counts,
+}
+
+/// The numbers of moduli of an audit.
+pub(super) struct Counts {
+    /// Distinct moduli.
+    pub(super) distinct: usize,
+    /// Those of them that the store had before. `None` without a store.
+    pub(super) known: Option<usize>,
 }
 
 #[derive(Debug, Serialize)]
@@ -63,8 +71,8 @@ struct Factors {
 }
 
 impl<'a> Report<'a> {
-    pub(super) fn new(list: &'a KeyList, findings: &'a [Finding], distinct: usize) -> Self {
-        Self { list, findings, distinct }
+    pub(super) fn new(list: &'a KeyList, findings: &'a [Finding], counts: Counts) -> Self {
+        Self { list, findings, counts }
     }
 
     /// Prints the findings on standard output, and the summary below the table or, with JSON, on
@@ -182,8 +190,13 @@ impl<'a> Report<'a> {
     fn summary(&self) -> String {
         let list = self.list;
         let mut text = units::count(list.len() as u64, "key");
-        let moduli = if self.distinct == 1 { "modulus" } else { "moduli" };
-        let _ = write!(text, ", {} distinct {moduli} in {}", self.distinct, sources(list));
+        let Counts { distinct, known } = self.counts;
+        let moduli = if distinct == 1 { "modulus" } else { "moduli" };
+        let _ = write!(text, ", {distinct} distinct {moduli}");
+        if let Some(known) = known {
+            let _ = write!(text, " ({known} in the store before)");
+        }
+        let _ = write!(text, " in {}", sources(list));
         let mut apart: Vec<String> =
             list.others().iter().map(|(what, count)| format!("{count} {what} skipped")).collect();
         if list.unreadable() > 0 {

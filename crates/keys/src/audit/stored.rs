@@ -1,0 +1,313 @@
+//! Audits against the moduli of a store.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use warpint_natural::euclid::Euclid;
+use warpint_natural::limbs::compare;
+use warpint_progress::Watch;
+
+use super::weak::{MOST_PARTNERS, Weak, findings, relate};
+use super::{Audit, Finding};
+use crate::batch_gcd::{Batch, DeviceTrees, Times};
+use crate::checks::{small_factor, without_small_factors};
+use crate::store::{Content, Part, Spot, Store};
+use crate::{KeyList, KeysError};
+
+/// The groups into which long lists are cut at least, and the number of limbs below which no group is
+/// cut for this reason. A stopped audit loses the work on one group.
+const GROUPS: usize = 8;
+const LEAST_LIMBS: usize = 1 << 22;
+
+/// A store, and what it knows of the keys of an audit.
+pub(super) struct Audited {
+    store: Store,
+    /// Whether the store has each distinct modulus of the list.
+    known: Vec<bool>,
+    /// How many of them the store had.
+    before: usize,
+    /// Further places of known moduli, by their index.
+    repeats: BTreeMap<usize, Vec<Spot>>,
+    /// The pairs of moduli that share a prime, in both orders: those that the store had, if one of
+    /// them is in the list, and those that this audit finds.
+    pairs: BTreeSet<[Number; 2]>,
+    /// The places of moduli that are not in the list.
+    elsewhere: BTreeMap<Number, Vec<Spot>>,
+}
+
+/// A modulus, in the order of numbers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Number(Vec<u64>);
+
+impl Ord for Number {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        compare(&self.0, &other.0)
+    }
+}
+
+impl PartialOrd for Number {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+/// Returns the place of key i.
+fn spot(list: &KeyList, i: usize) -> Spot {
+    let place = list.place(i);
+    Spot { file: place.file.to_owned(), position: place.position }
+}
+
+/// Returns a number without its small prime factors.
+fn without_small(n: &[u64]) -> Vec<u64> {
+    if small_factor(n).is_some() { without_small_factors(n) } else { n.to_vec() }
+}
+
+impl Audited {
+    /// Reads what the store has of the moduli of an audit, and appends their stored keys to its list.
+    pub(super) fn new(
+        audit: &mut Audit,
+        store: Store,
+        watch: &dyn Watch,
+    ) -> Result<Self, KeysError> {
+        let known = vec![false; audit.distinct];
+        let (pairs, elsewhere) = (BTreeSet::new(), BTreeMap::new());
+        let repeats = BTreeMap::new();
+        let mut this = Self { store, known, before: 0, repeats, pairs, elsewhere };
+        for part in this.store.parts() {
+            for [a, b] in part.shared()? {
+                if audit.find(&a).is_some() || audit.find(&b).is_some() {
+                    for [a, b] in [[&a, &b], [&b, &a]] {
+                        this.pairs.insert([Number(a.clone()), Number(b.clone())]);
+                        if audit.find(a).is_none() {
+                            this.elsewhere.entry(Number(a.clone())).or_default();
+                        }
+                    }
+                }
+            }
+        }
+        // The stored places of each modulus of the list.
+        let mut stored: BTreeMap<usize, Vec<Spot>> = BTreeMap::new();
+        let total = this.store.parts().len() as u64;
+        for (i, part) in this.store.parts().iter().enumerate() {
+            watch.step(i as u64, total, &"store");
+            if watch.is_stopped() {
+                return Err(KeysError::Stopped);
+            }
+            look_up(audit, part, &mut this.known, &mut stored, &mut this.elsewhere)?;
+        }
+        for (&i, spots) in &stored {
+            let given: Vec<Spot> = audit.keys[i].iter().map(|&k| spot(&audit.list, k)).collect();
+            let modulus = audit.modulus(i).to_vec();
+            let more: Vec<Spot> = given.iter().filter(|s| !spots.contains(s)).cloned().collect();
+            if !more.is_empty() {
+                this.repeats.insert(i, more);
+            }
+            for spot in spots.iter().filter(|spot| !given.contains(spot)) {
+                let key = audit.list.push_stored(&modulus, spot);
+                audit.keys[i].push(key);
+            }
+        }
+        this.before = this.known.iter().filter(|known| **known).count();
+        Ok(this)
+    }
+
+    /// Returns the number of moduli of the list that the store had before the audit.
+    pub(super) fn known(&self) -> usize {
+        self.before
+    }
+
+    /// Audits the new moduli, group by group, and adds each group to the store. Returns the findings
+    /// of shared primes that concern a modulus of the list.
+    pub(super) fn find(
+        &mut self,
+        audit: &mut Audit,
+        trees: Option<&DeviceTrees>,
+        planned: &mut dyn FnMut(&str),
+        watch: &dyn Watch,
+    ) -> Result<Vec<Finding>, KeysError> {
+        let mut times = audit.times;
+        self.add_new(audit, trees, planned, watch, &mut times)?;
+        audit.times = times;
+        // All moduli of pairs, with the factors that follow from the pairs.
+        let moduli: BTreeSet<&Number> = self.pairs.iter().map(|[a, _]| a).collect();
+        let index: BTreeMap<&Number, usize> =
+            moduli.iter().enumerate().map(|(w, &modulus)| (modulus, w)).collect();
+        let mut weak: Vec<Weak> = moduli
+            .iter()
+            .map(|modulus| {
+                let number = without_small(&modulus.0);
+                Weak::new(&modulus.0, number.clone(), &number)
+            })
+            .collect();
+        let mut euclid = Euclid::default();
+        for [a, b] in &self.pairs {
+            let (Some(&a), Some(&b)) = (index.get(a), index.get(b)) else { continue };
+            if weak[a].factor.is_none() {
+                let gcd = euclid.gcd(&weak[a].number, &weak[b].number).to_vec();
+                weak[a].factor = (gcd != [1] && gcd != weak[a].number).then_some(gcd);
+            }
+            weak[a].partners.insert(b);
+        }
+        // The stored moduli among them get their keys.
+        for w in &weak {
+            if audit.find(&w.modulus).is_none()
+                && let Some(spots) = self.elsewhere.get(&Number(w.modulus.clone()))
+            {
+                let keys = spots.iter().map(|spot| audit.list.push_stored(&w.modulus, spot));
+                let keys: Vec<usize> = keys.collect();
+                if !keys.is_empty() {
+                    audit.keys.push(keys);
+                }
+            }
+        }
+        Ok(findings(audit, &weak))
+    }
+
+    /// Audits the new moduli and adds them, and the further places of known ones, to the store.
+    fn add_new(
+        &mut self,
+        audit: &Audit,
+        trees: Option<&DeviceTrees>,
+        planned: &mut dyn FnMut(&str),
+        watch: &dyn Watch,
+        times: &mut Times,
+    ) -> Result<(), KeysError> {
+        let Self { store, known, repeats, pairs, elsewhere, .. } = self;
+        let fresh: Vec<usize> = (0..audit.distinct).filter(|&i| !known[i]).collect();
+        // Cofactors of small primes may be 1.
+        let (mut trivial, indices): (Vec<usize>, Vec<usize>) =
+            fresh.into_iter().partition(|&i| *audit.number(i) == [1]);
+        let numbers: Vec<&[u64]> = indices.iter().map(|&i| audit.number(i)).collect();
+        let spots = |i: usize| audit.keys[i].iter().map(|&k| spot(&audit.list, k)).collect();
+        let limbs: usize = numbers.iter().map(|n| n.len()).sum();
+        let longest = store.parts().iter().map(Part::product_bytes).max().unwrap_or(0) / 8;
+        let super::Settings { memory, threads, .. } = audit.settings;
+        let most = limbs.div_ceil(GROUPS).max(LEAST_LIMBS);
+        let mut batch = Batch::in_turn(&numbers, most, longest as usize, memory, threads)?;
+        if let Some(trees) = trees {
+            batch = batch.on_device(trees)?;
+        }
+        planned(&batch.to_string());
+        for g in 0..batch.groups() {
+            let range = batch.group(g);
+            let outcome = if range.is_empty() {
+                None
+            } else {
+                let mut products = store.parts().iter().map(Part::product);
+                Some(batch.run_group(g, &mut products, watch, times)?)
+            };
+            let mut new: Vec<usize> = indices[range.clone()].to_vec();
+            new.append(&mut trivial);
+            new.sort_unstable();
+            if new.is_empty() && repeats.is_empty() {
+                continue;
+            }
+            let mut shared = vec![];
+            let mut product = vec![1];
+            if let Some(outcome) = outcome {
+                product = outcome.product;
+                let mut weak: Vec<Weak> = vec![];
+                for found in outcome.common {
+                    let i = indices[found.index];
+                    weak.push(Weak::new(audit.modulus(i), found.gcd, audit.number(i)));
+                }
+                let own = weak.len();
+                for part in store.parts() {
+                    let partners = partners(part, &weak[..own], audit, watch)?;
+                    for (w, spots) in partners {
+                        elsewhere.insert(Number(w.modulus.clone()), spots);
+                        weak.push(w);
+                    }
+                }
+                relate(&mut weak, threads, watch)?;
+                let mut related: BTreeSet<(usize, usize)> = BTreeSet::new();
+                for (a, w) in weak.iter().enumerate() {
+                    let with_new = w.partners.iter().filter(|&&b| a.min(b) < own);
+                    related.extend(with_new.take(MOST_PARTNERS).map(|&b| (a.min(b), a.max(b))));
+                }
+                let modulus = |w: usize| weak[w].modulus.clone();
+                shared.extend(related.into_iter().map(|(a, b)| [modulus(a), modulus(b)]));
+            }
+            let moduli = new.iter().map(|&i| (audit.modulus(i), spots(i))).collect();
+            let more =
+                repeats.iter().map(|(&i, spots)| (audit.modulus(i), spots.clone())).collect();
+            let content = Content { moduli, product: &product, repeats: more, shared };
+            store.add(&content)?;
+            repeats.clear();
+            new.iter().for_each(|&i| known[i] = true);
+            for [a, b] in content.shared {
+                pairs.insert([Number(b.clone()), Number(a.clone())]);
+                pairs.insert([Number(a), Number(b)]);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Marks the moduli of the audit that a file of the store has. Adds the places that the file has of
+/// moduli of the audit, and of those elsewhere.
+fn look_up(
+    audit: &Audit,
+    part: &Part,
+    known: &mut [bool],
+    stored: &mut BTreeMap<usize, Vec<Spot>>,
+    elsewhere: &mut BTreeMap<Number, Vec<Spot>>,
+) -> Result<(), KeysError> {
+    let moduli = part.moduli()?;
+    let mut here = vec![];
+    for (at, modulus) in moduli.all().into_iter().enumerate() {
+        let index = audit.find(modulus);
+        if index.is_some() || elsewhere.contains_key(&Number(modulus.to_vec())) {
+            here.push((at, index, modulus));
+        }
+    }
+    let indices: Vec<usize> = here.iter().map(|&(at, ..)| at).collect();
+    let places = if here.is_empty() { vec![] } else { part.places_of(&indices)? };
+    for ((_, index, modulus), spots) in here.into_iter().zip(places) {
+        match index {
+            Some(i) => {
+                known[i] = true;
+                stored.entry(i).or_default().extend(spots);
+            }
+            None => elsewhere.entry(Number(modulus.to_vec())).or_default().extend(spots),
+        }
+    }
+    for (modulus, spots) in part.repeats()? {
+        if let Some(i) = audit.find(&modulus) {
+            stored.entry(i).or_default().extend(spots);
+        } else if let Some(some) = elsewhere.get_mut(&Number(modulus)) {
+            some.extend(spots);
+        }
+    }
+    Ok(())
+}
+
+/// Returns the moduli of a file of the store that share a prime with one of `weak`, with their places.
+fn partners(
+    part: &Part,
+    weak: &[Weak],
+    audit: &Audit,
+    watch: &dyn Watch,
+) -> Result<Vec<(Weak, Vec<Spot>)>, KeysError> {
+    if weak.is_empty() {
+        return Ok(vec![]);
+    }
+    let super::Settings { memory, threads, .. } = audit.settings;
+    let numbers: Vec<&[u64]> = weak.iter().map(|w| &w.number[..]).collect();
+    let with_product = Batch::new(&numbers, memory, threads)?.with(&part.product()?, watch)?;
+    if with_product.is_empty() {
+        return Ok(vec![]);
+    }
+    let numbers: Vec<&[u64]> = with_product.iter().map(|common| numbers[common.index]).collect();
+    let product = Batch::new(&numbers, memory, threads)?.product(watch)?;
+    let moduli = part.moduli()?;
+    let moduli = moduli.all();
+    // The product has no small prime factors.
+    let found = Batch::new(&moduli, memory, threads)?.with(&product, watch)?;
+    let indices: Vec<usize> = found.iter().map(|common| common.index).collect();
+    let places = part.places_of(&indices)?;
+    let entry = |common: crate::batch_gcd::Common| {
+        let modulus = moduli[common.index];
+        Weak::new(modulus, common.gcd, &without_small(modulus))
+    };
+    Ok(found.into_iter().map(entry).zip(places).collect())
+}
