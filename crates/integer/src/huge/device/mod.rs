@@ -20,7 +20,8 @@ use warpint_device::{
     Arg, Buffer, Cells, Device, DeviceError, ErrorKind, Kernel, Launch, Source, View, common,
 };
 use warpint_transform::Plan;
-use warpint_transform::gpu::goldilocks::{Ntt64, Ntt64Error};
+use warpint_transform::gpu::goldilocks::Ntt64;
+use warpint_transform::gpu::ntt::NttError;
 
 use self::shape::Shape;
 pub use multiplier::DeviceMultiplier;
@@ -60,7 +61,7 @@ pub enum HugeError {
     },
     /// A transform was refused or failed.
     #[error(transparent)]
-    Transform(#[from] Ntt64Error),
+    Transform(#[from] NttError),
     /// The device failed.
     #[error(transparent)]
     Device(#[from] DeviceError),
