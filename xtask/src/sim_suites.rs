@@ -58,6 +58,7 @@ const SUITES: &[Suite] = &[
     ("transform-small", transform_small),
     ("transform-prime", transform_prime),
     ("transform-goldilocks", transform_goldilocks),
+    ("transform-f50", transform_f50),
     ("goldilocks-64", |device| goldilocks(device, 1279, 64)),
     ("goldilocks-320", |device| goldilocks(device, 4423, 320)),
     ("goldilocks-1024", |device| goldilocks(device, 21_701, 1024)),
@@ -215,10 +216,21 @@ fn transform_prime(device: &Device) -> Result<()> {
 
 /// Tests transforms modulo 2^64 − 2^32 + 1 of one pass and of two.
 fn transform_goldilocks(device: &Device) -> Result<()> {
-    use warpint_selftest::transforms::goldilocks::CASES;
-    for (name, case) in CASES {
+    transform_ntt(device, warpint_selftest::transforms::ntt::GOLDILOCKS)
+}
+
+/// Tests transforms modulo primes below 2^50 of one pass and of two.
+fn transform_f50(device: &Device) -> Result<()> {
+    transform_ntt(device, warpint_selftest::transforms::ntt::F50_PRIMES)
+}
+
+fn transform_ntt(
+    device: &Device,
+    cases: &[(&str, warpint_selftest::transforms::ntt::Run)],
+) -> Result<()> {
+    for (name, case) in cases {
         let done = case(device, warpint_selftest::SEED);
-        done.map_err(anyhow::Error::msg).context(*name)?;
+        done.map_err(anyhow::Error::msg).context((*name).to_owned())?;
     }
     Ok(())
 }

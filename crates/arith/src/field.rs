@@ -53,6 +53,24 @@ pub trait Field: Sync {
         if i.is_multiple_of(2) { a.clone() } else { self.neg(a) }
     }
 
+    /// Computes a_i ← a_i·b_i for all i below the shorter length. Fields with vector instructions
+    /// override this method and the next three.
+    fn mul_each(&self, a: &mut [Self::Element], b: &[Self::Element]) {
+        a.iter_mut().zip(b).for_each(|(a, b)| *a = self.mul(a, b));
+    }
+    /// Computes a_i ← a_i·`factor` for all i.
+    fn scale_each(&self, a: &mut [Self::Element], factor: &Self::Element) {
+        a.iter_mut().for_each(|a| *a = self.mul(a, factor));
+    }
+    /// Computes a_i ← a_i + b_i for all i below the shorter length.
+    fn add_each(&self, a: &mut [Self::Element], b: &[Self::Element]) {
+        a.iter_mut().zip(b).for_each(|(a, b)| *a = self.add(a, b));
+    }
+    /// Computes a_i ← a_i − b_i for all i below the shorter length.
+    fn sub_each(&self, a: &mut [Self::Element], b: &[Self::Element]) {
+        a.iter_mut().zip(b).for_each(|(a, b)| *a = self.sub(a, b));
+    }
+
     /// Returns a^e, where e is given in little-endian limbs. Cost: at most two products for each
     /// bit of these limbs.
     fn pow(&self, a: &Self::Element, e: &[u64]) -> Self::Element {

@@ -14,10 +14,10 @@ use warpint_integer::huge::device::HugeError;
 use warpint_mersenne::checkpoint::CheckpointError;
 use warpint_mersenne::{EngineError, PlanError, TestError};
 use warpint_transform::cpu::{NoTransform, WrongArgument};
-use warpint_transform::gpu::f50::Ntt50Error;
 use warpint_transform::gpu::gfn::GfnFftError;
-use warpint_transform::gpu::goldilocks::Ntt64Error;
+use warpint_transform::gpu::ntt::NttError;
 use warpint_transform::gpu::small_primes::SmallPrimesError;
+use warpint_transform::gpu::spectra::Spectra50Error;
 
 use crate::mersenne::checks::SHORTEST;
 use crate::{batch, bigprime, collatz, ntt, product};
@@ -72,9 +72,9 @@ pub enum BenchError {
     /// A transform modulo small primes failed on a device.
     #[error(transparent)]
     SmallPrimes(SmallPrimesError),
-    /// A transform modulo 2^64 − 2^32 + 1 failed on a device.
+    /// A transform modulo primes failed on a device.
     #[error(transparent)]
-    Ntt64(Ntt64Error),
+    Ntt(NttError),
     /// A product of long numbers failed on a device.
     #[error(transparent)]
     Huge(HugeError),
@@ -221,7 +221,7 @@ impl BenchError {
             Self::Row { source, .. } => source.kind(),
             Self::GfnFft(e) => e.kind(),
             Self::SmallPrimes(e) => e.kind(),
-            Self::Ntt64(e) => e.kind(),
+            Self::Ntt(e) => e.kind(),
             Self::Huge(e) => e.kind(),
             Self::Directory { source, .. } | Self::Folder { source, .. } => source.into(),
             Self::Checkpoint(e) => e.kind(),
@@ -267,7 +267,7 @@ impl From<GfnFftError> for BenchError {
 impl From<SmallPrimesError> for BenchError {
     fn from(e: SmallPrimesError) -> Self {
         match e {
-            SmallPrimesError::Device(e) | SmallPrimesError::Ntt(Ntt50Error::Device(e)) => {
+            SmallPrimesError::Device(e) | SmallPrimesError::Ntt(Spectra50Error::Device(e)) => {
                 Self::Device(e)
             }
             e => Self::SmallPrimes(e),
@@ -288,11 +288,11 @@ impl From<HugeError> for BenchError {
     }
 }
 
-impl From<Ntt64Error> for BenchError {
-    fn from(e: Ntt64Error) -> Self {
+impl From<NttError> for BenchError {
+    fn from(e: NttError) -> Self {
         match e {
-            Ntt64Error::Device(e) => Self::Device(e),
-            e => Self::Ntt64(e),
+            NttError::Device(e) => Self::Device(e),
+            e => Self::Ntt(e),
         }
     }
 }
@@ -305,7 +305,7 @@ mod tests {
     fn only_a_lack_of_device_memory_is_taken_as_such() {
         let full =
             DeviceError::OutOfMemory { device: "sim".into(), requested: 2, free: 1, total: 1 };
-        let separated = if_it_fits::<()>(Err(Ntt64Error::Device(full.clone()).into())).unwrap();
+        let separated = if_it_fits::<()>(Err(NttError::Device(full.clone()).into())).unwrap();
         assert_eq!(separated, Err(full));
         assert_eq!(if_it_fits(Ok(7)).unwrap(), Ok(7));
         let wrong = if_it_fits::<()>(Err(BenchError::Wrong("X".into()))).unwrap_err();

@@ -3,9 +3,11 @@
 //! An element of a vector is computed from a seed and its index, so that vectors need not be stored
 //! for a comparison.
 
+use std::fmt::Display;
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
+use bytemuck::Pod;
 use rayon::prelude::*;
 use warpint_arith::field::Field;
 use warpint_device::Buffer;
@@ -37,11 +39,14 @@ pub(crate) fn mixed(x: u64) -> u64 {
 
 /// Returns `word(i)` for each index i of a range, computed on all cores. Returns `None` if memory is
 /// too short.
-pub(crate) fn words(range: Range<usize>, word: impl Fn(usize) -> u64 + Sync) -> Option<Vec<u64>> {
+pub(crate) fn words<W: Pod + Send>(
+    range: Range<usize>,
+    word: impl Fn(usize) -> W + Sync,
+) -> Option<Vec<W>> {
     const STRETCH: usize = 1 << 14;
     let mut all = vec![];
     all.try_reserve_exact(range.len()).ok()?;
-    all.resize(range.len(), 0);
+    all.resize(range.len(), W::zeroed());
     all.par_chunks_mut(STRETCH).enumerate().for_each(|(i, stretch)| {
         for (at, to) in stretch.iter_mut().enumerate() {
             *to = word(range.start + i * STRETCH + at);
@@ -50,19 +55,17 @@ pub(crate) fn words(range: Range<usize>, word: impl Fn(usize) -> u64 + Sync) -> 
     Some(all)
 }
 
-/// Computes output i of a transform of 2^`log2` elements by definition, on all cores: the sum of
-/// x_j·ω^(i·j) over all j, where x_j is `element(j)`, and ω is the value of `root_of_unity` of the
-/// field for this length.
+/// Computes output i of a transform of n elements by definition, on all cores: the sum of x_j·ω^(i·j)
+/// over all j, where x_j is `element(j)`, and ω is `root`.
 pub(crate) fn output<F: Field>(
     field: &F,
-    log2: u32,
+    n: usize,
+    root: &F::Element,
     element: impl Fn(usize) -> F::Element + Sync,
     i: usize,
 ) -> F::Element {
     const MOST: usize = 1 << 16;
-    let n = 1usize << log2;
-    let root = field.root_of_unity(log2).unwrap_or_else(|| field.one());
-    let point = field.pow(&root, &[i as u64]);
+    let point = field.pow(root, &[i as u64]);
     let run = n.div_ceil(4 * rayon::current_num_threads()).min(MOST);
     (0..n.div_ceil(run))
         .into_par_iter()
@@ -113,16 +116,16 @@ pub(crate) fn looked_at<F: Field>(
 ///
 /// # Panics
 /// If the vector has no word `at`.
-pub(crate) fn word(vector: &Buffer<u64>, at: usize) -> Result<u64, BenchError> {
+pub(crate) fn word<W: Pod>(vector: &Buffer<W>, at: usize) -> Result<W, BenchError> {
     Ok(vector.download_part(at..at + 1)?[0])
 }
 
 /// Compares the words of a vector on a device with the expected words, range by range. `what` names
 /// the vector in the error.
-pub(crate) fn compare(
-    found: &Buffer<u64>,
+pub(crate) fn compare<W: Pod + PartialEq + Display>(
+    found: &Buffer<W>,
     what: &str,
-    expected: impl Fn(Range<usize>) -> Result<Vec<u64>, BenchError>,
+    expected: impl Fn(Range<usize>) -> Result<Vec<W>, BenchError>,
 ) -> Result<(), BenchError> {
     for from in (0..found.len()).step_by(STRETCH) {
         let part = from..found.len().min(from + STRETCH);
@@ -132,7 +135,7 @@ pub(crate) fn compare(
             found.iter().zip(&expected).position(|(found, expected)| found != expected)
         {
             let (at, found, expected) = (from + at, found[at], expected[at]);
-            let line = format!("{what} is wrong: word {at} is {found:#x}, not {expected:#x}");
+            let line = format!("{what} is wrong: word {at} is {found}, not {expected}");
             return Err(BenchError::Wrong(line));
         }
     }

@@ -123,6 +123,9 @@ pub enum IntegerError {
     /// The divisor of a division of single numbers is 0.
     #[error("division by zero")]
     ZeroDivisor,
+    /// The divisor of an exact division of single numbers does not divide the dividend.
+    #[error("the divisor does not divide the dividend: use a division with remainder")]
+    Inexact,
     /// The result of an operation on single numbers has more bits than are supported.
     #[error("{operation} of more than {most} bits is not supported")]
     TooLong {
@@ -183,6 +186,7 @@ impl IntegerError {
             | Self::NoMethod { .. }
             | Self::ZeroModulus { .. }
             | Self::ZeroDivisor
+            | Self::Inexact
             | Self::TooLong { .. }
             | Self::Base { .. }
             | Self::NotOne { .. }

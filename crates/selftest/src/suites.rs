@@ -171,11 +171,15 @@ fn of_transforms<'a>(
     let of_prime = of_prime.map(|&(case, of_prime)| {
         Case::new(format!("transform-prime@{place}"), case, move || of_prime(device, SEED))
     });
-    let of_goldilocks = transforms::goldilocks::CASES.iter().map(|&(case, of_goldilocks)| {
-        let work = move || of_goldilocks(device, SEED);
-        Case::new(format!("transform-goldilocks@{place}"), case, work)
+    let of_ntt =
+        [("goldilocks", transforms::ntt::GOLDILOCKS), ("f50", transforms::ntt::F50_PRIMES)];
+    let of_ntt = of_ntt.into_iter().flat_map(|(field, cases)| {
+        cases.iter().map(move |&(case, of_ntt)| {
+            let work = move || of_ntt(device, SEED);
+            Case::new(format!("transform-{field}@{place}"), case, work)
+        })
     });
-    of_big.chain(of_small).chain(of_prime).chain(of_goldilocks).collect()
+    of_big.chain(of_small).chain(of_prime).chain(of_ntt).collect()
 }
 
 fn of_huge(device: &Device) -> Vec<Case<'_>> {

@@ -35,6 +35,24 @@ pub fn primes(count: usize, log2: u32) -> Result<Vec<F50>, TooFewPrimes> {
     if found.len() < count { Err(TooFewPrimes { wanted: count, log2 }) } else { Ok(found) }
 }
 
+/// The product of the primes' powers that divides p − 1 for the primes p of
+/// [`primes_for_all_lengths`].
+const ALL_LENGTHS: u64 = 15 << 31;
+
+/// Returns the fields Z/pZ for the `count` largest primes p = c·15·2^31 + 1 below 2^50, in descending
+/// order. They have roots of unity of the order of every transform of
+/// [`Ntt50`](crate::gpu::f50::Ntt50), 2^k, 3·2^k and 5·2^k up to 2^30, and of twice this order for
+/// negacyclic convolutions. There are 3,655 such primes from 2^46 to 2^50.
+///
+/// # Errors
+/// Fewer than `count` such primes are above 2^46.
+pub fn primes_for_all_lengths(count: usize) -> Result<Vec<F50>, TooFewPrimes> {
+    let multiples = ((1 << 46) / ALL_LENGTHS..(1 << 50) / ALL_LENGTHS + 1).rev();
+    let fields = multiples.filter_map(|c| F50::new(c * ALL_LENGTHS + 1).ok());
+    let found: Vec<F50> = fields.take(count).collect();
+    if found.len() < count { Err(TooFewPrimes { wanted: count, log2: 31 }) } else { Ok(found) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -47,6 +65,19 @@ mod tests {
         assert!(found.iter().all(|field| field.root_of_unity(24).is_some()));
         assert_eq!(primes(5, 3).unwrap(), found[..5]);
         assert!(primes(2, 30).unwrap().iter().all(|field| field.root_of_unity(30).is_some()));
+    }
+
+    #[test]
+    fn primes_with_roots_of_every_length() {
+        let found = primes_for_all_lengths(4).unwrap();
+        assert!(found.windows(2).all(|pair| pair[0].modulus() > pair[1].modulus()));
+        for field in &found {
+            let orders = [1u64 << 31, 3 << 30, 5 << 29];
+            assert!(orders.iter().all(|&n| field.root_of_order(n).is_some()));
+        }
+        assert_eq!(primes_for_all_lengths(3655).unwrap().len(), 3655);
+        let error = TooFewPrimes { wanted: 3656, log2: 31 };
+        assert_eq!(primes_for_all_lengths(3656), Err(error));
     }
 
     #[test]

@@ -1,14 +1,8 @@
 //! Implements the trait [`Field`] for [`F50`], the field Z/pZ. Here, elements are integers from 0
 //! to p − 1.
 
-use super::F50;
+use super::{F50, vector};
 use crate::field::Field;
-
-impl F50 {
-    fn canonical(&self, x: f64) -> f64 {
-        self.to_u64(x) as f64
-    }
-}
 
 impl Field for F50 {
     type Element = f64;
@@ -31,12 +25,24 @@ impl Field for F50 {
         if difference < 0.0 { difference + self.p } else { difference }
     }
     fn mul(&self, a: &f64, b: &f64) -> f64 {
-        self.canonical(F50::mul(self, *a, *b))
+        self.nonnegative(F50::mul(self, *a, *b))
     }
     fn inverse(&self, a: &f64) -> Option<f64> {
-        (*a != 0.0).then(|| self.canonical(F50::inverse(self, *a)))
+        (*a != 0.0).then(|| self.nonnegative(F50::inverse(self, *a)))
     }
     fn root_of_unity(&self, log2: u32) -> Option<f64> {
-        F50::root_of_unity(self, log2).map(|root| self.canonical(root))
+        F50::root_of_unity(self, log2).map(|root| self.nonnegative(root))
+    }
+    fn mul_each(&self, a: &mut [f64], b: &[f64]) {
+        vector::mul_each(self, a, b);
+    }
+    fn scale_each(&self, a: &mut [f64], factor: &f64) {
+        vector::scale_each(self, a, *factor);
+    }
+    fn add_each(&self, a: &mut [f64], b: &[f64]) {
+        vector::add_each(self, a, b);
+    }
+    fn sub_each(&self, a: &mut [f64], b: &[f64]) {
+        vector::sub_each(self, a, b);
     }
 }

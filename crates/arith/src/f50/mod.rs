@@ -48,6 +48,7 @@
 mod field;
 #[cfg(test)]
 mod tests;
+mod vector;
 
 use crate::primes;
 
@@ -242,6 +243,37 @@ impl F50 {
         let is_minus_one = |x: &f64| self.to_u64(self.pow(*x, order / 2)) == order;
         let x = (2u32..).map(f64::from).find(is_minus_one)?;
         Some(self.pow(x, order >> log2))
+    }
+
+    /// Returns ω_n, a root of unity of order n = f·2^k with f = 1, 3 or 5, as a number of absolute
+    /// value at most p. Returns `None` if n has another form, or does not divide p − 1.
+    ///
+    /// ω_n is the element of order n with ω_n^f = [`root_of_unity`](Self::root_of_unity)(k) and
+    /// ω_n^(2^k) = x^((p − 1)/f), where x is the smallest positive integer of which this power is
+    /// not 1. The roots are compatible: ω_(mn)^m = ω_n. Cost: some hundred products.
+    #[must_use]
+    pub fn root_of_order(&self, n: u64) -> Option<f64> {
+        let group = self.modulus() - 1;
+        if n == 0 || !group.is_multiple_of(n) {
+            return None;
+        }
+        let k = n.trailing_zeros();
+        let even = self.root_of_unity(k)?;
+        let odd = n >> k;
+        if odd == 1 {
+            return Some(even);
+        }
+        if odd != 3 && odd != 5 {
+            return None;
+        }
+        let root = |x| self.pow(x, group / odd);
+        let root = (2u32..).map(|x| root(f64::from(x))).find(|&root| self.to_u64(root) != 1)?;
+        // u·odd ≡ 1 mod 2^k and v·2^k ≡ 1 mod odd. An odd number is its own inverse modulo 8, and each
+        // step of Newton's method doubles the number of bits.
+        let step = |u: u64| u.wrapping_mul(2u64.wrapping_sub(odd.wrapping_mul(u)));
+        let u = step(step(step(step(odd)))) & ((1 << k) - 1);
+        let v = (1..odd).find(|v| (v << k) % odd == 1)?;
+        Some(self.mul(self.pow(even, u), self.pow(root, v)))
     }
 }
 

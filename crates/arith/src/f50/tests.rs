@@ -185,3 +185,62 @@ fn powers_and_inverses() {
         assert_eq!(field.to_u64(field.from_u64(u64::MAX)), u64::MAX % p);
     }
 }
+
+#[test]
+fn roots_of_orders_with_an_odd_factor() {
+    // 15·2^31 divides p − 1.
+    let p = (1u64..).map(|c| (1 << 50) - (c * (15 << 31)) + 1 - ((1 << 50) % (15 << 31)));
+    let field = p.into_iter().find_map(|p| F50::new(p).ok()).unwrap();
+    let p = field.modulus();
+    let root = |n| field.to_u64(field.root_of_order(n).unwrap());
+    for odd in [1, 3, 5] {
+        for k in 0..=31 {
+            let (n, w) = (odd << k, root(odd << k));
+            // The order is n: ω^n = 1, and ω^(n/q) is not 1 for the primes q that divide n.
+            assert_eq!(pow_mod(w, n, p), 1);
+            assert!([2, 3, 5].iter().all(|q| n % q != 0 || pow_mod(w, n / q, p) != 1), "{n}");
+            assert_eq!(pow_mod(w, odd, p), field.to_u64(field.root_of_unity(k).unwrap()));
+            assert_eq!(pow_mod(w, 1 << k, p), root(odd));
+            if k > 0 {
+                assert_eq!(mul_mod(w, w, p), root(n / 2), "{n}");
+            }
+        }
+    }
+    for n in [0, 9, 15, 7, 3 << 47, 1 << 49] {
+        assert_eq!(field.root_of_order(n), None, "{n}");
+    }
+}
+
+/// Compares the loops over vectors with the operations on single elements, at lengths around those of
+/// vectors, and at the ends of the range.
+#[test]
+fn loops_over_vectors() {
+    use crate::field::Field;
+    let mut random = ChaCha8Rng::seed_from_u64(4);
+    for field in fields() {
+        let p = field.modulus();
+        for n in (0..20).chain([33, 64, 100]) {
+            let mut draw = |_| match random.random_range(0..6) {
+                0 => 0.0,
+                1 => (p - 1) as f64,
+                _ => random.random_range(0..p) as f64,
+            };
+            let (a, b): (Vec<f64>, Vec<f64>) =
+                ((0..n).map(&mut draw).collect(), (0..n + 3).map(&mut draw).collect());
+            let each = |f: &dyn Fn(u128, u128) -> u128| -> Vec<f64> {
+                let pairs = a.iter().zip(&b);
+                pairs.map(|(&a, &b)| (f(a as u128, b as u128) % u128::from(p)) as f64).collect()
+            };
+            let done = |f: &dyn Fn(&mut [f64])| {
+                let mut a = a.clone();
+                f(&mut a);
+                a
+            };
+            let (q, w) = (u128::from(p), b[0]);
+            assert_eq!(done(&|a| field.mul_each(a, &b)), each(&|a, b| a * b), "{n} mod {p}");
+            assert_eq!(done(&|a| field.scale_each(a, &w)), each(&|a, _| a * w as u128));
+            assert_eq!(done(&|a| field.add_each(a, &b)), each(&|a, b| a + b));
+            assert_eq!(done(&|a| field.sub_each(a, &b)), each(&|a, b| a + q - b));
+        }
+    }
+}

@@ -71,7 +71,8 @@ impl Elements {
     /// x_j·ω^(i·j) over all j. ω is the value of `root_of_unity` of the field for the length of the
     /// vector.
     pub(super) fn output<const K: usize>(&self, field: &Gfn<K>, i: usize) -> [u64; K] {
-        vectors::output(field, self.log2, |j| self.element(j), i)
+        let root = field.root_of_unity(self.log2).unwrap_or_else(|| field.one());
+        vectors::output(field, self.len(), &root, |j| self.element(j), i)
     }
 
     /// Computes element l of the cyclic convolution of this vector x with another vector y by

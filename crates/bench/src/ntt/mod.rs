@@ -1,9 +1,10 @@
-//! Transforms modulo q = 2^64 − 2^32 + 1, of lengths that are powers of two.
+//! Transforms modulo q = 2^64 − 2^32 + 1, or modulo a prime below 2^50, of 2^k, 3·2^k or 5·2^k points.
 //!
 //! Before a transform is timed, some of its outputs are compared with outputs computed by
 //! definition, and the result of the inverse transform is compared with the input.
 
 mod elements;
+mod field;
 mod on_cpu;
 mod on_device;
 mod row;
@@ -11,6 +12,7 @@ mod row;
 use std::fmt;
 
 use serde::Serialize;
+use warpint_arith::goldilocks::Goldilocks;
 use warpint_device::Device;
 use warpint_transform::Order;
 
@@ -20,6 +22,7 @@ use crate::chart::{Chart, Labels};
 use crate::columns::Machine;
 use crate::{BenchError, is_simulator, once_each};
 
+pub use self::field::Modulus;
 pub use self::row::{Floors, Row, Transforms};
 
 /// log2 of the largest number of points of a transform.
@@ -29,11 +32,30 @@ const MOST_OF_BATCH: u32 = 36;
 /// log2 of the largest number of vectors of a batch.
 const MOST_VECTORS: u32 = 28;
 
-const TIMES: Labels = Labels {
-    title: "Time of a transform modulo 2^64 − 2^32 + 1",
-    axes: ["points", "ns per point"],
-    marker: |name, n, ns| format!("{name}, 2^{:.0} points: {ns:.4} ns each", n.log2()),
-};
+/// The odd factors of lengths.
+pub const ODD_FACTORS: [u32; 3] = [1, 3, 5];
+
+const fn labels(title: &'static str) -> Labels {
+    Labels {
+        title,
+        axes: ["points", "ns per point"],
+        marker: |name, n, ns| format!("{name}, {} points: {ns:.4} ns each", points(n as usize)),
+    }
+}
+
+const TIMES: [Labels; 2] = [
+    labels("Time of a transform modulo 2^64 − 2^32 + 1"),
+    labels("Time of a transform modulo a prime below 2^50"),
+];
+
+/// Formats a number of points, as 2^12 or 3·2^12.
+fn points(n: usize) -> String {
+    let log2 = n.trailing_zeros();
+    match n >> log2 {
+        1 => format!("2^{log2}"),
+        odd => format!("{odd}·2^{log2}"),
+    }
+}
 
 /// The orders of the outputs of transforms to measure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -91,9 +113,11 @@ fn name(order: Order) -> &'static str {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum RequestError {
     /// The requested length is too large.
-    #[error("no transform has 2^{log2} points: the longest has 2^{MOST}")]
+    #[error("no transform has {} points: the longest has 2^{MOST}", points((*odd as usize) << log2))]
     TooLong {
-        /// log2 of the requested number of points.
+        /// The odd factor of the requested number of points.
+        odd: u32,
+        /// log2 of the other factor.
         log2: u32,
     },
     /// The requested batch is too large, or has too many vectors.
@@ -109,6 +133,9 @@ pub enum RequestError {
     /// Bit-reversed order was requested on the CPU, which does not support it.
     #[error("transforms in bit-reversed order are only supported on devices")]
     ReversedOnCpu,
+    /// A length with an odd factor was requested on the CPU, which does not support it.
+    #[error("transforms of 3·2^k and 5·2^k points are only supported on devices")]
+    OddOnCpu,
 }
 
 /// The lengths, orders and batches to measure.
@@ -119,6 +146,8 @@ pub struct Request {
     orders: Option<Orders>,
     batch: Option<u32>,
     runs: Option<usize>,
+    modulus: Modulus,
+    odd: u32,
 }
 
 impl Request {
@@ -138,9 +167,32 @@ impl Request {
     ) -> Result<Self, RequestError> {
         let lengths = once_each(lengths);
         if let Some(&log2) = lengths.iter().find(|&&log2| log2 > MOST) {
-            return Err(RequestError::TooLong { log2 });
+            return Err(RequestError::TooLong { odd: 1, log2 });
         }
-        Ok(Self { lengths, orders, batch, runs })
+        Ok(Self { lengths, orders, batch, runs, modulus: Modulus::Goldilocks, odd: 1 })
+    }
+
+    /// Sets the field. The default is that of 2^64 − 2^32 + 1.
+    #[must_use]
+    pub fn modulus(self, modulus: Modulus) -> Self {
+        Self { modulus, ..self }
+    }
+
+    /// Sets the odd factor of all lengths, one of [`ODD_FACTORS`]: vectors have odd·2^l points. The
+    /// default is 1.
+    ///
+    /// # Errors
+    /// A length is larger than 2^30.
+    ///
+    /// # Panics
+    /// If the factor is another number.
+    pub fn odd(self, odd: u32) -> Result<Self, RequestError> {
+        assert!(ODD_FACTORS.contains(&odd), "an odd factor of {odd}");
+        let too_long = |&&log2: &&u32| u64::from(odd) << log2 > 1 << MOST;
+        match self.lengths.iter().find(too_long) {
+            Some(&log2) => Err(RequestError::TooLong { odd, log2 }),
+            None => Ok(Self { odd, ..self }),
+        }
     }
 
     /// Returns the rows to measure on a device, or on the CPU.
@@ -150,6 +202,9 @@ impl Request {
             (Some(_), None) => return Err(RequestError::ReversedOnCpu),
             (orders, Some(_)) => orders.unwrap_or(Orders::Both),
         };
+        if self.odd > 1 && device.is_none() {
+            return Err(RequestError::OddOnCpu);
+        }
         let lengths = match &self.lengths[..] {
             [] => usual(device),
             lengths => lengths.to_vec(),
@@ -160,9 +215,11 @@ impl Request {
         if let Some(&log2) = lengths.iter().find(|&&log2| too_large(log2)) {
             return Err(RequestError::Batch { batch, log2 });
         }
+        let Self { modulus, odd, .. } = *self;
         let of = |log2: u32| {
-            let batch = 1 << batch.saturating_sub(log2);
-            orders.all().iter().map(move |&order| Case { log2, order, batch })
+            // With an odd factor, a batch has at most 2^batch points.
+            let batch = ((1 << batch) / u64::from(odd) >> log2).max(1) as usize;
+            orders.all().iter().map(move |&order| Case { modulus, odd, log2, order, batch })
         };
         Ok(lengths.into_iter().flat_map(of).collect())
     }
@@ -187,7 +244,11 @@ trait Place: fmt::Debug {
 /// The transforms of a row to be measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Case {
-    /// log2 of the number of points of a vector.
+    /// The field.
+    pub modulus: Modulus,
+    /// The odd factor of the number of points of a vector.
+    pub odd: u32,
+    /// log2 of the other factor.
     pub log2: u32,
     /// The order of the outputs.
     pub order: Order,
@@ -196,26 +257,33 @@ pub struct Case {
 }
 
 impl Case {
+    /// Returns the number of points of a vector.
+    fn length(&self) -> usize {
+        (self.odd as usize) << self.log2
+    }
+
     /// Returns the number of points of the batch.
     fn points(&self) -> usize {
-        self.batch << self.log2
+        self.batch * self.length()
     }
 }
 
 /// Formats a case as `2^12 points in natural order`.
 impl fmt::Display for Case {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "2^{} points in {} order", self.log2, name(self.order))
+        write!(f, "{} points in {} order", points(self.length()), name(self.order))
     }
 }
 
-/// All measurements of a benchmark of transforms modulo 2^64 − 2^32 + 1.
+/// All measurements of a benchmark of transforms.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Measured {
     /// The device or CPU on which the benchmark ran.
     #[serde(flatten)]
     pub machine: Machine,
+    /// The field: `goldilocks` or `f50`.
+    pub field: &'static str,
     /// The rows, length by length.
     pub rows: Vec<Row>,
 }
@@ -238,11 +306,12 @@ impl Bench {
     pub fn new(request: &Request, device: Option<Device>) -> Result<Self, BenchError> {
         let cases = request.cases(device.as_ref())?;
         let machine = Machine::of(device.as_ref().map(Device::info));
-        let place: Box<dyn Place> = match device {
-            Some(device) => Box::new(OnDevice::new(device, request.runs)?),
-            None => Box::new(OnCpu { runs: request.runs }),
+        let place = match request.modulus {
+            Modulus::Goldilocks => place(Goldilocks, device, request.runs)?,
+            Modulus::F50 => place(field::f50()?, device, request.runs)?,
         };
-        Ok(Self { cases, place, measured: Measured { machine, rows: vec![] } })
+        let field = request.modulus.name();
+        Ok(Self { cases, place, measured: Measured { machine, field, rows: vec![] } })
     }
 
     /// Returns the rows to be measured, length by length.
@@ -269,15 +338,28 @@ impl Bench {
     }
 }
 
+/// Returns what measures transforms over a field.
+fn place<F: field::Measured>(
+    field: F,
+    device: Option<Device>,
+    runs: Option<usize>,
+) -> Result<Box<dyn Place>, BenchError> {
+    Ok(match device {
+        Some(device) => Box::new(OnDevice::new(field, device, runs)?),
+        None => Box::new(OnCpu { field, runs }),
+    })
+}
+
 impl Measured {
     /// Draws a chart of the time per point of the forward transforms, in ns, against the number of
     /// points of a vector. On a device there is a dashed line for the larger floor.
     #[must_use]
     pub fn chart(&self) -> Chart {
-        let mut chart = Chart::new(&TIMES, &self.machine.name);
+        let mut chart =
+            Chart::new(&TIMES[usize::from(self.field == Modulus::F50.name())], &self.machine.name);
         for row in &self.rows {
             let Some(transforms) = &row.transforms else { continue };
-            let n = f64::from(row.log2).exp2();
+            let n = f64::from(row.odd) * f64::from(row.log2).exp2();
             let of_point = 1e3 / (n * row.batch as f64);
             chart.mark(row.order, n, transforms.forward.us * of_point);
             if let Some(floors) = &transforms.floors {

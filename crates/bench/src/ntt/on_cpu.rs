@@ -1,26 +1,27 @@
-//! Measures transforms modulo 2^64 − 2^32 + 1 on the CPU, with all its threads.
+//! Measures transforms on the CPU, with all its threads.
 
-use warpint_arith::goldilocks::Goldilocks;
 use warpint_transform::cpu::Transform;
 
 use super::elements::Elements;
+use super::field::Measured;
 use super::row::{Row, Transforms};
 use super::{Case, Place};
 use crate::vectors::right_on_cpu;
 use crate::{BenchError, timing};
 
 #[derive(Debug)]
-pub(super) struct OnCpu {
+pub(super) struct OnCpu<F> {
+    pub(super) field: F,
     pub(super) runs: Option<usize>,
 }
 
-impl Place for OnCpu {
+impl<F: Measured> Place for OnCpu<F> {
     fn row(&mut self, case: Case) -> Result<Row, BenchError> {
-        let elements = Elements::new(case);
+        let elements = Elements::new(self.field, case);
         let Some(mut x) = elements.words() else {
             return Ok(Row::new(case, Err("the host has no room for the vectors".into())));
         };
-        let plan = Transform::new(Goldilocks, case.log2)?;
+        let plan = Transform::new(self.field, case.log2)?;
         plan.forward(&mut x)?;
         let looked_at = elements.looked_at();
         for &at in &looked_at {

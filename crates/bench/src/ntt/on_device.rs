@@ -1,10 +1,11 @@
-//! Measures transforms modulo 2^64 − 2^32 + 1 on a device.
+//! Measures transforms on a device.
 
 use warpint_device::{Device, DeviceError, Effort, Rates, rates};
-use warpint_transform::gpu::goldilocks::{Ntt64, Ntt64Request};
+use warpint_transform::gpu::ntt::{Ntt, NttRequest};
 use warpint_transform::{Order, Plan};
 
 use super::elements::Elements;
+use super::field::Measured;
 use super::row::{Floors, Row, Transforms};
 use super::{Case, Place};
 use crate::error::if_it_fits;
@@ -12,24 +13,25 @@ use crate::timing::DeviceTimer;
 use crate::{BenchError, is_simulator, vectors};
 
 #[derive(Debug)]
-pub(super) struct OnDevice {
+pub(super) struct OnDevice<F> {
+    field: F,
     device: Device,
     rates: Rates,
     timer: DeviceTimer,
 }
 
-impl OnDevice {
-    pub(super) fn new(device: Device, runs: Option<usize>) -> Result<Self, DeviceError> {
+impl<F: Measured> OnDevice<F> {
+    pub(super) fn new(field: F, device: Device, runs: Option<usize>) -> Result<Self, DeviceError> {
         let effort = if is_simulator(&device) { Effort::Few } else { Effort::Whole };
         let timer = DeviceTimer::new(&device, runs)?;
-        Ok(Self { rates: rates(&device, effort)?, device, timer })
+        Ok(Self { field, rates: rates(&device, effort)?, device, timer })
     }
 
     fn transforms(&mut self, case: Case) -> Result<Transforms, BenchError> {
-        let Case { log2, order, batch } = case;
-        let elements = Elements::new(case);
-        let request = Ntt64Request::new(1 << log2).batch(batch).order(order);
-        let plan = Ntt64::with(&self.device, request)?;
+        let Case { order, batch, .. } = case;
+        let elements = Elements::new(self.field, case);
+        let request = NttRequest::new(case.length()).batch(batch).order(order);
+        let plan = Ntt::over(&self.device, &[self.field], request)?;
         // Allocated first, so that the elements are not computed in vain.
         let mut x = self.device.alloc(plan.size())?;
         x.upload(&elements.words().ok_or(BenchError::NoMemory)?)?;
@@ -40,7 +42,7 @@ impl OnDevice {
             let (found, expected) = (vectors::word(&x, at)?, elements.output(vector, k));
             if found != expected {
                 let line = format!(
-                    "output {k} of vector {vector} is wrong: it is {found:#x}, not {expected:#x}"
+                    "output {k} of vector {vector} is wrong: it is {found}, not {expected}"
                 );
                 return Err(BenchError::Wrong(line));
             }
@@ -57,14 +59,14 @@ impl OnDevice {
         let copies = self.rates.copy_near(8 * plan.size() as u64);
         let copy_rate =
             copies.map_or(0.0, |copy| if in_place { copy.in_place } else { copy.between });
-        let levels = self.rates.transforms.iter().map(|of| of.rate.per_second).fold(0.0, f64::max);
+        let levels = F::levels_per_second(&self.rates);
         let floors = Floors::new(case, passes, forward.us, copy_rate, levels);
         let transforms = Transforms::new(case, forward, inverse, looked_at.len());
         Ok(Transforms { floors: Some(floors), ..transforms })
     }
 }
 
-impl Place for OnDevice {
+impl<F: Measured> Place for OnDevice<F> {
     fn row(&mut self, case: Case) -> Result<Row, BenchError> {
         let done = if_it_fits(self.transforms(case))?;
         Ok(Row::new(case, done.map_err(|full| full.to_string())))

@@ -2,14 +2,16 @@
 
 use serde::Serialize;
 
-use super::{Case, name};
+use super::{Case, name, points};
 use crate::columns::Times;
 
 /// The measurements for one length and one order of the outputs.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Row {
-    /// log2 of the number N of points of a vector.
+    /// The odd factor f of the number N = f·2^k of points of a vector.
+    pub odd: u32,
+    /// The exponent k, which is log2(N) for f = 1.
     pub log2: u32,
     /// The order of the outputs: `natural` or `bit-reversed`.
     pub order: &'static str,
@@ -52,10 +54,11 @@ pub struct Floors {
     pub copy_gb_per_second: f64,
     /// The time in which a copy reads and writes `bytes` bytes, in µs.
     pub memory_floor_us: f64,
-    /// The number of points of the batch times the number log2(N) of levels.
+    /// The number of points of the batch times the number of levels, which is log2(N) rounded up.
     pub points_levels: u64,
-    /// The rate of transforms of 16 or of 32 points in registers, whichever is faster, in points
-    /// times levels per second.
+    /// The rate of the arithmetic in points times levels per second. Modulo 2^64 − 2^32 + 1 it is that
+    /// of transforms of 16 or of 32 points in registers, whichever is faster. Modulo a prime below
+    /// 2^50 it is a quarter of the rate of fused multiply-adds in FP64.
     pub points_levels_per_second: f64,
     /// The time for `points_levels` at the rate `points_levels_per_second`, in µs.
     pub arithmetic_floor_us: f64,
@@ -64,14 +67,20 @@ pub struct Floors {
 }
 
 impl Row {
+    /// Formats the number of points of a vector, as 2^12 or 3·2^12.
+    #[must_use]
+    pub fn points(&self) -> String {
+        points((self.odd as usize) << self.log2)
+    }
+
     /// Creates the row of a case from its measurements, or from the reason why there are none.
     pub(super) fn new(case: Case, measured: Result<Transforms, String>) -> Self {
-        let Case { log2, order, batch } = case;
+        let Case { odd, log2, order, batch, .. } = case;
         let (transforms, missing) = match measured {
             Ok(transforms) => (Some(transforms), None),
             Err(why) => (None, Some(why)),
         };
-        Self { log2, order: name(order), batch, transforms, missing }
+        Self { odd, log2, order: name(order), batch, transforms, missing }
     }
 }
 
@@ -94,7 +103,8 @@ impl Floors {
     ) -> Self {
         let us = |amount: u64, rate: f64| if rate > 0.0 { amount as f64 / rate * 1e6 } else { 0.0 };
         let points = case.points() as u64;
-        let (bytes, points_levels) = (16 * passes as u64 * points, points * u64::from(case.log2));
+        let levels = u64::from(case.length().next_power_of_two().ilog2());
+        let (bytes, points_levels) = (16 * passes as u64 * points, points * levels);
         let mut floors = Self {
             passes,
             bytes,

@@ -75,14 +75,15 @@ pub(crate) enum Bench {
     /// which lengths.
     #[command(after_help = super::bench_bigprime::EXAMPLES)]
     Bigprime(BenchBigprimeArgs),
-    /// Time transforms of 2^k points modulo 2^64 − 2^32 + 1, forward and inverse.
+    /// Time transforms modulo 2^64 − 2^32 + 1 or a prime below 2^50, forward and inverse.
     ///
     /// On a GPU operands stay in the memory of the device, transforms are in place, and each time is
     /// the median of some runs by the device's clock, after a first run. Short transforms are repeated
     /// within a timed span, and are submitted while the GPU is busy, so that it does not wait for the
     /// host. There are two floors: memory (one read and one write of the batch in each pass, at the
-    /// rate of a copy of about its size) and arithmetic (the points times the levels log2 N, at the
-    /// rate of transforms in registers, which is measured at the start). The column time/floor is the
+    /// rate of a copy of about its size) and arithmetic (the points times the levels, log2 of the
+    /// length rounded up, at a rate that is measured at the start: that of transforms in registers for
+    /// goldilocks, a quarter of the rate of FP64 operations for f50). The column time/floor is the
     /// time of the forward transforms divided by the larger floor. First some outputs are compared with
     /// the definition, and the output of the inverse transform is compared with the input; a difference
     /// is an error. A row that needs more memory than the device has says so. On the CPU transforms

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use warpint_bench::ntt::Orders;
+use warpint_bench::ntt::{Modulus, ODD_FACTORS, Orders};
 
 use super::named;
 use super::transforms::{Lengths, MeasureArgs, exponent, lengths};
@@ -13,6 +13,7 @@ Examples:
   warpint bench ntt
   warpint bench ntt --device cuda --plot ntt.svg
   warpint bench ntt --device cuda --lengths 12..16 --batch 24 --order bit-reversed
+  warpint bench ntt --device cuda --field f50 --lengths 20,24 --odd 3
   warpint bench ntt --device cpu --lengths 16,20 --threads 1 --json";
 
 #[derive(Debug, Args)]
@@ -21,6 +22,15 @@ pub(crate) struct BenchNttArgs {
     /// to 30 [default: 12,14,16,18,20,22,24,26,28 on a GPU, 10,12,14,16,18,20 on the CPU].
     #[arg(long, value_name = "LOG2", value_parser = lengths, value_delimiter = ',')]
     pub(crate) lengths: Vec<Lengths>,
+
+    /// The field: goldilocks (modulo 2^64 − 2^32 + 1) or f50 (modulo the largest prime below 2^50 that
+    /// has roots of unity for all lengths).
+    #[arg(long, value_name = "FIELD", default_value = Modulus::default().name(), value_parser = named(&Modulus::ALL, Modulus::name, Modulus::about), hide_possible_values = true)]
+    pub(crate) field: Modulus,
+
+    /// Multiply all lengths by this number: 1, 3 or 5. Others than 1 are for devices only.
+    #[arg(long, value_name = "FACTOR", default_value = "1", value_parser = odd)]
+    pub(crate) odd: u32,
 
     /// The order of the outputs: natural, bit-reversed (on devices only) or both [default: both on a
     /// GPU, natural on the CPU].
@@ -50,6 +60,11 @@ pub(crate) struct BenchNttArgs {
     pub(crate) json: bool,
 }
 
+fn odd(text: &str) -> Result<u32, String> {
+    let factor = text.parse().ok().filter(|factor| ODD_FACTORS.contains(factor));
+    factor.ok_or_else(|| format!("'{text}' is not 1, 3 or 5"))
+}
+
 fn batch(text: &str) -> Result<u32, String> {
     const MOST: u32 = 36;
     exponent(text, MOST)
@@ -59,6 +74,14 @@ fn batch(text: &str) -> Result<u32, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_odd_factor_is_one_of_three() {
+        assert_eq!(["1", "3", "5"].map(odd), [Ok(1), Ok(3), Ok(5)]);
+        for text in ["", "0", "2", "7", "-3", "3.0"] {
+            assert_eq!(odd(text), Err(format!("'{text}' is not 1, 3 or 5")));
+        }
+    }
 
     #[test]
     fn a_batch_is_an_exponent() {

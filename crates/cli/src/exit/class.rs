@@ -29,11 +29,11 @@ use warpint::runner::proofs::MakeError;
 use warpint::runner::stored::StoredError;
 use warpint::runner::work::StartFileError;
 use warpint::testkeys::TestKeysError;
-use warpint::transform::gpu::f50::Ntt50Error;
 use warpint::transform::gpu::gfn::GfnFftError;
-use warpint::transform::gpu::goldilocks::Ntt64Error;
+use warpint::transform::gpu::ntt::NttError;
 use warpint::transform::gpu::prime::PrimeFftError;
 use warpint::transform::gpu::small_primes::SmallPrimesError;
+use warpint::transform::gpu::spectra::Spectra50Error;
 use warpint_bench::BenchError;
 use warpint_files::FileError;
 
@@ -113,8 +113,8 @@ fn kind(cause: &(dyn Error + 'static)) -> Option<ErrorKind> {
         LayoutError,
         LockError,
         MakeError,
-        Ntt50Error,
-        Ntt64Error,
+        Spectra50Error,
+        NttError,
         OpenError,
         PlanError,
         PlanRefusal,
@@ -243,7 +243,7 @@ mod tests {
                 anyhow!(PlanError::Unusable(EngineError::Device(device.clone()))),
                 anyhow!(IntegerError::Device(device.clone())),
                 anyhow!(CollatzError::Device(device.clone())),
-                anyhow!(SmallPrimesError::Ntt(Ntt50Error::Device(device))),
+                anyhow!(SmallPrimesError::Ntt(Spectra50Error::Device(device))),
             ] {
                 assert_eq!(of(&error), expected, "{error:?}");
             }

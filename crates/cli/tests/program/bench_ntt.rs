@@ -44,8 +44,8 @@ fn every_length_has_a_row_on_the_cpu() {
     let lines: Vec<_> = ran.out.lines().collect();
     assert_eq!(lines.len(), 6, "{ran:?}");
     assert!(lines[0].starts_with("cpu  ") && lines[0].ends_with(", 1 thread"), "{ran:?}");
-    assert!(lines[2].starts_with("log2 N  order") && lines[2].ends_with("| checked"), "{ran:?}");
-    assert!(lines[5].starts_with("     7  natural              1       –  "), "{ran:?}");
+    assert!(lines[2].starts_with("points  order") && lines[2].ends_with("| checked"), "{ran:?}");
+    assert!(lines[5].starts_with("   2^7  natural              1       –  "), "{ran:?}");
     assert!(lines[5].contains("| inverse, "), "{ran:?}");
 }
 
@@ -85,8 +85,23 @@ fn both_orders_and_their_floors_are_on_a_device() {
     let ran = warpint(dir.path(), &format!("{line} --order bit-reversed"));
     assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""), "{ran:?}");
     let last = ran.out.lines().last().unwrap();
-    assert!(last.starts_with("     6  bit-reversed         1       1  "), "{ran:?}");
+    assert!(last.starts_with("   2^6  bit-reversed         1       1  "), "{ran:?}");
     assert!(last.ends_with("| inverse, 3") && !ran.out.contains("natural"), "{ran:?}");
+}
+
+#[test]
+fn other_fields_and_odd_factors() {
+    let dir = tempfile::tempdir().unwrap();
+    let line = "bench ntt --device sim --field f50 --odd 3 --lengths 4 --order natural --runs 1";
+    let ran = warpint(dir.path(), line);
+    assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""), "{ran:?}");
+    let last = ran.out.lines().last().unwrap();
+    assert!(last.starts_with(" 3·2^4  natural              1       1  "), "{ran:?}");
+    assert!(last.ends_with("| inverse, 3"), "{ran:?}");
+    let json = warpint(dir.path(), &format!("{line} --json")).json();
+    assert_eq!((&json["field"], &json["rows"][0]["odd"]), (&"f50".into(), &3.into()));
+    let floors = &json["rows"][0]["transforms"]["floors"];
+    assert_eq!((&floors["bytes"], &floors["points-levels"]), (&(16 * 48).into(), &(48 * 6).into()));
 }
 
 #[test]
@@ -118,6 +133,10 @@ fn what_makes_no_sense_is_refused_first() {
             "--order both --device cpu",
             "--order: transforms in bit-reversed order are only supported on devices",
         ),
+        ("--odd 7", "--odd: '7' is not 1, 3 or 5"),
+        ("--odd 3 --device cpu", "--odd: transforms of 3·2^k and 5·2^k points are only supported"),
+        ("--odd 5 --lengths 28", "--lengths: no transform has 5·2^28 points"),
+        ("--field f51", "--field"),
         ("--runs 0", "--runs: '0' is not a number from 1 up"),
         ("--runs 1001", "--runs: 1001 runs are too many: give at most 1000"),
         ("--threads 0", "--threads: '0' is not a number of threads"),

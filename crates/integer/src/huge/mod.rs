@@ -7,7 +7,10 @@
 //! | function | result |
 //! |---|---|
 //! | [`product`], [`square`] | a·b, a² |
+//! | [`low_product`], [`high_product`], [`middle_product`] | the lowest, the highest, or any adjacent limbs of a·b |
 //! | [`div_rem`] | ⌊a/b⌋ and a mod b |
+//! | [`div_exact`] | a/b, if b divides a |
+//! | [`Prepared`] | many quotients and remainders by one number, whose reciprocal it keeps |
 //! | [`sqrt_rem`] | ⌊√a⌋ and a − ⌊√a⌋² |
 //! | [`gcd`] | the greatest common divisor of a and b |
 //! | [`power`] | a^e |
@@ -21,23 +24,19 @@
 //! | [`Metered`], [`work`], [`memory`] | progress, and estimates of work and memory |
 //! | [`device`] | products on a GPU, as a multiplier and in its memory |
 //!
-//! For many divisions by one number, [`Prepared`](warpint_natural::division::Prepared) keeps its
-//! reciprocal.
-//!
 //! In estimates of costs, M(n) is the time of a product of two numbers of n limbs.
 //!
 //! The multiplier decides where products are computed. On the CPU it is
 //! [`TransformMultiplier`](warpint_natural::product::TransformMultiplier) with all threads, on a GPU
 //! [`DeviceMultiplier`](device::DeviceMultiplier). The
-//! algorithms are those of [`warpint_natural`]. Exact quotients are computed by [`div_rem`]: with
-//! whole products, a division from the lowest limb up (Jebelean 1993) would save a fifth of its time
-//! at most.
+//! algorithms are those of [`warpint_natural`].
 
 pub mod device;
 mod digits;
 mod factorial;
 pub mod memory;
 mod metered;
+mod parts;
 mod power;
 mod residues;
 mod tree;
@@ -49,9 +48,11 @@ mod tests;
 pub use digits::{from_decimal, from_hex, to_decimal, to_hex};
 pub use factorial::{factorial, primorial};
 pub use metered::Metered;
+pub use parts::{high_product, low_product, middle_product};
 pub use power::power;
 pub use residues::{PRIMES, Residues};
 pub use tree::{ProductTree, product_of, product_of_limbs};
+pub use warpint_natural::division::Prepared;
 
 use warpint_natural::division::div_rem_by;
 use warpint_natural::limbs::{compare, trim, trimmed};
@@ -96,6 +97,24 @@ pub fn div_rem(
         return Err(IntegerError::ZeroDivisor);
     }
     Ok(div_rem_by(multiplier, a, b))
+}
+
+/// Returns a/b, if b divides a.
+///
+/// Cost: that of [`div_rem`], whose remainder shows whether b divides a. A division from the lowest
+/// limb up (Jebelean 1993) takes only the lowest limbs of both numbers. If the quotient and b have n
+/// limbs, it costs about 3·M(n) with whole products, but the proof that b divides a takes one more
+/// product, so that it is slower than 3.75·M(n) in all.
+///
+/// # Errors
+/// [`IntegerError::ZeroDivisor`] if b = 0, and [`IntegerError::Inexact`] if b does not divide a.
+pub fn div_exact(
+    multiplier: &dyn Multiplier,
+    a: &[u64],
+    b: &[u64],
+) -> Result<Vec<u64>, IntegerError> {
+    let (quotient, rest) = div_rem(multiplier, a, b)?;
+    if rest.is_empty() { Ok(quotient) } else { Err(IntegerError::Inexact) }
 }
 
 /// Returns s = ⌊√a⌋ and a − s², which is at most 2s.

@@ -98,6 +98,69 @@ fn division_by_zero_is_an_error() {
     assert_eq!(div_rem(&FastProducts, &[], &[5]).unwrap(), (vec![], vec![]));
 }
 
+/// Returns the limbs of the whole product, by the schoolbook method, in a range.
+fn part_by_definition(a: &[u64], b: &[u64], limbs: std::ops::Range<usize>) -> Vec<u64> {
+    let mut product = limbs::mul(a, b);
+    product.resize(product.len().max(limbs.end), 0);
+    let mut part = product[limbs].to_vec();
+    trim(&mut part);
+    part
+}
+
+#[test]
+fn parts_of_products() {
+    let mut rng = ChaCha8Rng::seed_from_u64(7);
+    for (n, m) in [(0, 3), (1, 1), (2, 5), (7, 7), (9, 1), (40, 33)] {
+        for ones in [false, true] {
+            let mut number = |n| if ones { vec![u64::MAX; n] } else { random(&mut rng, n) };
+            // Leading zero limbs, and limbs that are zero below others.
+            let (mut a, mut b) = (number(n), number(m));
+            a.push(0);
+            b[m / 2] &= u64::MAX * u64::from(ones);
+            for multiplier in [&Schoolbook as &dyn Multiplier, &FastProducts] {
+                for end in 0..=n + m + 2 {
+                    let low = low_product(multiplier, &a, &b, end);
+                    assert_eq!(low, part_by_definition(&a, &b, 0..end), "{n} by {m} to {end}");
+                    let high = high_product(multiplier, &a, &b, end);
+                    let want = part_by_definition(&a, &b, end..(n + m + 3).max(end));
+                    assert_eq!(high, want, "{n} by {m} from {end}");
+                    for start in (0..=end).step_by(3) {
+                        let middle = middle_product(multiplier, &a, &b, start..end);
+                        let want = part_by_definition(&a, &b, start..end);
+                        assert_eq!(middle, want, "{n} by {m} from {start} to {end}");
+                    }
+                }
+                assert!(middle_product(multiplier, &a, &b, 5..2).is_empty());
+                let square = high_product(multiplier, &b, &b, m);
+                assert_eq!(square, part_by_definition(&b, &b, m..2 * m));
+            }
+        }
+    }
+}
+
+#[test]
+fn exact_quotients() {
+    let mut rng = ChaCha8Rng::seed_from_u64(8);
+    let multiplier = TransformMultiplier::new(2);
+    for (n, m) in [(0, 1), (1, 1), (3, 40), (40, 3), (2100, 2100), (30, 2500)] {
+        let (q, mut b) = (random(&mut rng, n), random(&mut rng, m));
+        // A divisor with leading zero limbs that is a multiple of 2^64.
+        b[0] = if m > 1 { 0 } else { b[0] };
+        b.push(0);
+        let a = limbs::mul(&q, &b);
+        assert_eq!(div_exact(&multiplier, &a, &b).unwrap(), trimmed(&q), "{n} and {m} limbs");
+        let mut next = a.clone();
+        next.push(0);
+        limbs::add_assign(&mut next, &[1]);
+        let error = div_exact(&multiplier, &next, &b).unwrap_err();
+        assert!(matches!(error, IntegerError::Inexact), "{n} and {m} limbs: {error}");
+        let prepared = Prepared::new(&multiplier, &b);
+        assert_eq!(prepared.div_rem(&multiplier, &next), limbs::div_rem(&next, &b));
+    }
+    let error = div_exact(&FastProducts, &[6], &[0]).unwrap_err();
+    assert!(matches!(error, IntegerError::ZeroDivisor));
+}
+
 #[test]
 fn gcds_of_unequal_lengths_and_of_zero() {
     let mut rng = ChaCha8Rng::seed_from_u64(3);

@@ -12,10 +12,10 @@ use warpint_transform::Plan;
 use warpint_transform::check;
 use warpint_transform::cpu::Transform;
 use warpint_transform::f50::primes;
-use warpint_transform::gpu::f50::Ntt50;
 use warpint_transform::gpu::gfn::GfnFft;
 use warpint_transform::gpu::layout::{WordField, from_words, to_words};
 use warpint_transform::gpu::prime::PrimeFft;
+use warpint_transform::gpu::spectra::Spectra50;
 
 use super::on_device::{CpuCase, Extent, Fate, Fates, Faults, Sizes, Suite};
 use super::wrappers::{DeviceFault, FaultyDevice};
@@ -151,7 +151,7 @@ fn f50(device: &Device, log2: u32, seed: u64) -> Result<Verdict, String> {
     let mut rng = random(seed);
     let field: F50 = primes(1, log2).map_err(message)?[0];
     let x = drawn(&field, BATCH << log2, &mut rng);
-    let plan = Ntt50::new(device, &[field], log2, BATCH).map_err(message)?;
+    let plan = Spectra50::new(device, &[field], log2, BATCH).map_err(message)?;
     let mut data = x.clone();
     data.resize(plan.size(), 0.0);
     let mut there = device.upload(&data).map_err(message)?;

@@ -3,7 +3,7 @@
 
 pub mod big;
 pub mod cpu;
-pub mod goldilocks;
+pub mod ntt;
 mod plans;
 pub mod prime;
 pub mod small;

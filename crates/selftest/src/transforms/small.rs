@@ -9,9 +9,9 @@ use warpint_arith::gfn::{Form, Gfn, PRIMES};
 use warpint_arith::primes::{mul_mod, pow_mod};
 use warpint_device::Device;
 use warpint_transform::f50::primes;
-use warpint_transform::gpu::f50::Ntt50;
 use warpint_transform::gpu::layout::{element_major, limb_major};
 use warpint_transform::gpu::small_primes::{RingTransform, SmallPrimes, SmallPrimesError};
+use warpint_transform::gpu::spectra::Spectra50;
 use warpint_transform::{Plan, definition};
 
 use super::plans::{Failure, Planned};
@@ -102,7 +102,7 @@ fn modulo(
     outputs: usize,
 ) -> Result<(), String> {
     let fields = primes(count, log2).map_err(|e| e.to_string())?;
-    let plan = Ntt50::new(device, &fields, log2, batch).map_err(|e| e.to_string())?;
+    let plan = Spectra50::new(device, &fields, log2, batch).map_err(|e| e.to_string())?;
     let (n, stride) = (1usize << log2, plan.stride());
     let mut start = vec![0.0; plan.size()];
     for (row, field) in start.chunks_mut(stride).zip(&fields) {

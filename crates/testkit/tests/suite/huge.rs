@@ -45,6 +45,24 @@ fn compare(multiplier: &dyn Multiplier, seed: u64, n: usize, m: usize) {
     assert_eq!(Residues::of(&product), ra.times(rb), "{}", what());
     assert!(huge::square(multiplier, &a) == limbs(&x.square_ref().complete()), "{}", what());
 
+    let (whole, from, to) = ((&x * &y).complete(), m / 2, n.max(m / 2));
+    let low = huge::low_product(multiplier, &a, &b, to);
+    assert!(low == limbs(&whole.keep_bits_ref(64 * to as u32).complete()), "low of {}", what());
+    let high = huge::high_product(multiplier, &a, &b, from);
+    let shifted = (&whole >> (64 * from)).complete();
+    assert!(high == limbs(&shifted), "high of {}", what());
+    let middle = huge::middle_product(multiplier, &a, &b, from..to);
+    let want = shifted.keep_bits(64 * (to - from) as u32);
+    assert!(middle == limbs(&want), "middle of {}", what());
+    if y != 0 {
+        assert!(huge::div_exact(multiplier, &product, &b).unwrap() == limbs(&x), "{}", what());
+        let is_exact = huge::div_exact(multiplier, &a, &b).is_ok();
+        assert_eq!(is_exact, x.is_divisible(&y), "exact quotient of {}", what());
+        let prepared = huge::Prepared::new(multiplier, &b);
+        let (_, rest) = prepared.div_rem(multiplier, &product);
+        assert!(rest.is_empty(), "remainder of {}", what());
+    }
+
     // The product and its neighbours have the longest runs of equal limbs in quotient or remainder.
     if y != 0 {
         for dividend in [x.clone(), (&x * &y).complete() + &y - 1u32, (&x * &y).complete()] {

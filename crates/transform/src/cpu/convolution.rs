@@ -93,7 +93,7 @@ impl<F: Field> Transform<F> {
     pub(crate) fn multiply(&self, a: &mut [F::Element], b: &[F::Element]) {
         let run = least_run::<F>();
         each_part(a, run, &|i, a| {
-            a.iter_mut().zip(&b[i * run..]).for_each(|(a, b)| *a = self.field.mul(a, b));
+            self.field.mul_each(a, &b[i * run..]);
         });
     }
 }

@@ -1,6 +1,6 @@
 //! Transforms on the CPU over any [`Field`]. The module [`f50`] computes products of polynomials
-//! modulo 50-bit primes with vector instructions. The module [`goldilocks`] computes transforms and
-//! convolutions modulo 2^64 − 2^32 + 1.
+//! modulo 50-bit primes with vector instructions, and [`ntt50`] transforms modulo such primes. The module
+//! [`goldilocks`] computes transforms and convolutions modulo 2^64 − 2^32 + 1.
 //!
 //! A transform of N elements is X_i = Σ_j x_j·ω^(ij), where ω is the root of unity of order N. It
 //! is computed by decimation in frequency (Gentleman and Sande 1966). Let N = K·S, j = S·u + s and
@@ -21,6 +21,7 @@
 mod convolution;
 pub mod f50;
 pub mod goldilocks;
+pub mod ntt50;
 mod steps;
 #[cfg(test)]
 mod tests;
@@ -174,7 +175,7 @@ impl<F: Field> Transform<F> {
     pub(crate) fn inverse_each(&self, x: &mut [F::Element]) {
         each_part(x, self.len(), &|_, x| self.one_backward(x));
         each_part(x, least_run::<F>(), &|_, x| {
-            x.iter_mut().for_each(|x| *x = self.field.mul(x, &self.scale));
+            self.field.scale_each(x, &self.scale);
         });
     }
 

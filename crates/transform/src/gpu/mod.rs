@@ -8,8 +8,10 @@ pub mod f50;
 pub mod gfn;
 pub mod goldilocks;
 pub mod layout;
+pub mod ntt;
 pub mod prime;
 pub mod small_primes;
+pub mod spectra;
 mod vectors;
 
 use warpint_device::Source;
@@ -24,11 +26,15 @@ pub use vectors::WrongLength;
 /// | `f50_stages.cuh` | a stage of a transform on the 16 points of a thread, modulo primes below 2^50, and bounds of elements |
 /// | `f50_tile.cuh` | transforms of the rows or columns of a tile in shared memory, modulo primes below 2^50 |
 /// | `f50_passes.cuh` | truncated transforms by teams of threads, modulo primes below 2^50, for kernels that compute a whole product in a block |
+/// | `slots.cuh` | the places of lines of Q·A·B points in shared memory |
 /// | `goldilocks_tile.cuh` | transforms of the lines of a tile in shared memory, modulo 2^64 − 2^32 + 1 |
+/// | `ntt_pass.cuh` | a pass over memory of transforms over any field |
 pub const HEADERS: &[(&str, &str)] = &[
     ("f50_stages.cuh", include_str!("../../kernels/f50_stages.cuh")),
     ("f50_tile.cuh", include_str!("../../kernels/f50_tile.cuh")),
     ("f50_passes.cuh", include_str!("../../kernels/f50_passes.cuh")),
+    ("slots.cuh", include_str!("../../kernels/slots.cuh")),
+    ("ntt_pass.cuh", include_str!("../../kernels/ntt_pass.cuh")),
     ("goldilocks_tile.cuh", include_str!("../../kernels/goldilocks_tile.cuh")),
 ];
 
@@ -39,6 +45,7 @@ pub fn sources(shared_memory: u32) -> Vec<Source> {
     let mut sources = gfn::sources(shared_memory);
     sources.extend(f50::sources(shared_memory));
     sources.extend(goldilocks::sources(shared_memory));
+    sources.extend(spectra::sources(shared_memory));
     sources.extend(small_primes::sources());
     sources.extend(prime::sources(shared_memory));
     sources

@@ -14,7 +14,7 @@ pub struct WrongLength {
 }
 
 /// Returns an error unless `vectors` has the expected number of words.
-pub(super) fn fits(vectors: &Buffer<u64>, expected: usize) -> Result<(), WrongLength> {
+pub(super) fn fits<W: Pod>(vectors: &Buffer<W>, expected: usize) -> Result<(), WrongLength> {
     let words = vectors.len();
     if words == expected { Ok(()) } else { Err(WrongLength { words, expected }) }
 }

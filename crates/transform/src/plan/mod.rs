@@ -21,7 +21,7 @@ pub enum Order {
 /// | [`gfn::GfnFft`](crate::gpu::gfn::GfnFft) | Z/(r^k + 1)Z | after a copy | as it is |
 /// | [`prime::PrimeFft`](crate::gpu::prime::PrimeFft) | Z/pZ, p odd | after a copy | as it is |
 /// | [`goldilocks::Ntt64`](crate::gpu::goldilocks::Ntt64) | Z/qZ, q = 2^64 − 2^32 + 1 | as it is | as it is |
-/// | [`f50::Ntt50`](crate::gpu::f50::Ntt50) | many primes below 2^50 at once | as it is | after a copy |
+/// | [`spectra::Spectra50`](crate::gpu::spectra::Spectra50) | many primes below 2^50 at once | as it is | after a copy |
 /// | [`small_primes::SmallPrimes`](crate::gpu::small_primes::SmallPrimes) | Z/(r^k + 1)Z | as it is | as it is |
 ///
 /// In natural order and with more than one pass, `Ntt64` keeps memory for a batch after its first

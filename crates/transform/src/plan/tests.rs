@@ -15,12 +15,13 @@ use super::{Order, Plan};
 use crate::cpu::Transform;
 use crate::definition;
 use crate::f50::primes;
-use crate::gpu::f50::Ntt50;
 use crate::gpu::gfn::GfnFft;
-use crate::gpu::goldilocks::{Ntt64, Ntt64Request};
+use crate::gpu::goldilocks::Ntt64;
 use crate::gpu::layout::{WordField, from_words, to_words};
+use crate::gpu::ntt::NttRequest;
 use crate::gpu::prime::PrimeFft;
 use crate::gpu::small_primes::SmallPrimes;
+use crate::gpu::spectra::Spectra50;
 
 /// Tests transforms and inverse transforms, in place and into another batch, and a convolution.
 /// `upload` converts elements to a batch of the plan, and `download` converts a batch back to
@@ -88,12 +89,12 @@ fn plans_of_devices() {
         check_on(&device, &gfn, &GfnFft::new(&device, PRIMES[1], log2, batch).unwrap());
         check_on(&device, &bn254, &PrimeFft::new(&device, &bn254, log2, batch).unwrap());
         for order in [Order::Natural, Order::BitReversed] {
-            let request = Ntt64Request::new(1 << log2).batch(batch).order(order);
+            let request = NttRequest::new(1 << log2).batch(batch).order(order);
             let plan = Ntt64::with(&device, request).unwrap();
             check_on(&device, &Goldilocks, &plan);
         }
         let field: F50 = primes(1, log2).unwrap()[0];
-        check_on(&device, &field, &Ntt50::new(&device, &[field], log2, batch).unwrap());
+        check_on(&device, &field, &Spectra50::new(&device, &[field], log2, batch).unwrap());
     }
     check_on(&device, &gfn, &SmallPrimes::new(&device, PRIMES[1], 3, 2).unwrap());
 }

@@ -94,9 +94,7 @@ impl<F: Field + Clone + Send> Polynomials<F> {
             let mut weights = vec![self.field.zero(); n];
             self.evaluate_on(&tree, &derivative, &mut weights)?;
             self.invert_all(&mut weights).map_err(PolynomialError::RepeatedPoint)?;
-            for (weight, value) in weights.iter_mut().zip(values) {
-                *weight = self.field.mul(weight, value);
-            }
+            self.field.mul_each(&mut weights, values);
             // Σ_i w_i·Π_(j ≠ i) (1 − x_j·z) has the coefficients of f in reverse order.
             Ok(reversed(&self.combine(&tree, &weights)?))
         })

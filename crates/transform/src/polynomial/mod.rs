@@ -18,6 +18,9 @@
 //! | [`from_roots`](Polynomials::from_roots) | products in a tree | about M(n)·log2(n)/2 |
 //! | [`evaluate_many`](Polynomials::evaluate_many), [`interpolate`](Polynomials::interpolate) | subproduct tree, transposed product | about M(n)·log2(n), 3/2·M(n)·log2(n) |
 //!
+//! Sums, differences and products of the coefficients of two polynomials, one by one, are loops of the
+//! field ([`Field::mul_each`] and its siblings), which for `F50` use AVX-512 or AVX2.
+//!
 //! Short operands are processed by the slow and obvious methods of [`schoolbook`].
 //!
 //! # Fields
@@ -155,16 +158,12 @@ impl<F: Field + Clone + Send> Polynomials<F> {
 
     /// Computes a_i ← a_i + b_i for all i below the length of b, or of a if that is shorter.
     fn add_to(&self, a: &mut [F::Element], b: &[F::Element]) {
-        for (a, b) in a.iter_mut().zip(b) {
-            *a = self.field.add(a, b);
-        }
+        self.field.add_each(a, b);
     }
 
     /// Computes a_i ← a_i − b_i for all i below the length of b, or of a if that is shorter.
     fn subtract_from(&self, a: &mut [F::Element], b: &[F::Element]) {
-        for (a, b) in a.iter_mut().zip(b) {
-            *a = self.field.sub(a, b);
-        }
+        self.field.sub_each(a, b);
     }
 }
 

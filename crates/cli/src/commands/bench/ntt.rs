@@ -1,4 +1,4 @@
-//! The command `warpint bench ntt`: times transforms modulo 2^64 − 2^32 + 1.
+//! The command `warpint bench ntt`: times transforms modulo 2^64 − 2^32 + 1 or a prime below 2^50.
 
 use warpint_bench::BenchError;
 use warpint_bench::columns::Times;
@@ -20,6 +20,7 @@ pub(super) fn run(args: &BenchNttArgs) -> anyhow::Result<Exit> {
     let lengths = Lengths::exponents(&args.lengths);
     let request =
         Request::new(lengths, args.order, args.batch, args.measure.runs).map_err(by_option)?;
+    let request = request.modulus(args.field).odd(args.odd).map_err(by_option)?;
     let mut bench = Bench::new(&request, opened(args.measure.device)?).map_err(|e| match e {
         BenchError::NttRequest(e) => by_option(e).into(),
         e => anyhow::Error::new(e),
@@ -49,13 +50,14 @@ fn by_option(e: RequestError) -> BadRequest {
     BadRequest(match e {
         RequestError::TooLong { .. } => format!("--lengths: {e}"),
         RequestError::Batch { .. } => format!("--batch: {e}"),
+        RequestError::OddOnCpu => format!("--odd: {e}: give --device cuda, or --odd 1"),
         RequestError::ReversedOnCpu => {
             format!("--order: {e}: give --device cuda, or --order natural")
         }
     })
 }
 
-const HEADER: &str = "log2 N  order            batch  passes    forward µs    inverse µs  Gpoints/s | floor µs: memory   arithmetic  time/floor | checked";
+const HEADER: &str = "points  order            batch  passes    forward µs    inverse µs  Gpoints/s | floor µs: memory   arithmetic  time/floor | checked";
 
 fn line(row: &Row) -> String {
     let measured = row.transforms.as_ref();
@@ -64,7 +66,7 @@ fn line(row: &Row) -> String {
     let of_floors = |value: fn(&Floors) -> f64, digits| optional(floors.map(value), digits);
     let line = format!(
         "{:>6}  {:<12} {:>9}  {:>6}  {:>12}  {:>12}  {:>9} | {:>16}  {:>11}  {:>10} |",
-        row.log2,
+        row.points(),
         row.order,
         row.batch,
         floors.map_or_else(|| "–".into(), |floors| floors.passes.to_string()),

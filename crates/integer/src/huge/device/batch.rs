@@ -17,7 +17,8 @@ use warpint_device::{
     Arg, Buffer, Cells, Device, DeviceError, Kernel, Launch, Source, View, common,
 };
 use warpint_transform::Order;
-use warpint_transform::gpu::goldilocks::{self, Ntt64, Ntt64Request};
+use warpint_transform::gpu::goldilocks::{self, Ntt64};
+use warpint_transform::gpu::ntt::NttRequest;
 
 use super::carries::{CARRY_HEADERS, Carries, First};
 use super::rows::{Map, RowCells, Rows};
@@ -409,7 +410,7 @@ impl Batches {
             Entry::Vacant(entry) => {
                 // The order of the points of spectra does not matter, and transforms in this order are in
                 // place.
-                let request = Ntt64Request::new(form.points).batch(rows).order(Order::BitReversed);
+                let request = NttRequest::new(form.points).batch(rows).order(Order::BitReversed);
                 Ok(entry.insert(Ntt64::with(&self.device, request)?))
             }
         }

@@ -23,7 +23,7 @@ mod shape;
 mod tests;
 
 use warpint_device::{Cells, Device, DeviceError, ErrorKind, Source, View};
-use warpint_transform::gpu::goldilocks::Ntt64Error;
+use warpint_transform::gpu::ntt::NttError;
 
 use self::batch::Batches;
 pub use self::batch::{Factor, Operand, Spectra};
@@ -90,7 +90,7 @@ pub enum HugeError {
     },
     /// A transform was refused or failed.
     #[error(transparent)]
-    Transform(#[from] Ntt64Error),
+    Transform(#[from] NttError),
     /// The device failed.
     #[error(transparent)]
     Device(#[from] DeviceError),

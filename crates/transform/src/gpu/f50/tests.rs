@@ -1,179 +1,269 @@
-//! Compares transforms on the simulator with the definition.
+//! Compares the kernels, on the simulator, with the definition.
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use warpint_arith::primes::{mul_mod, pow_mod};
+use warpint_device::Device;
 
 use super::*;
-use crate::f50::primes;
+use crate::f50::primes_for_all_lengths;
+use crate::gpu::WrongLength;
+use crate::{Order, Plan};
 
-fn residues(rng: &mut ChaCha8Rng, plan: &Ntt50) -> Vec<f64> {
-    let mut all = vec![0.0; plan.size()];
-    for (field, row) in plan.fields().iter().zip(all.chunks_mut(plan.stride())) {
-        let p = field.modulus();
-        for (i, x) in row.iter_mut().enumerate() {
-            // Inputs are within p.
-            *x = match (i / plan.points()) % 3 {
-                0 => rng.random_range(-(p as i64)..=p as i64) as f64,
-                1 => (p - 1) as f64,
-                _ => -(p as f64),
-            };
-        }
-    }
-    all
+const ORDERS: [Order; 2] = [Order::Natural, Order::BitReversed];
+
+/// Returns the largest primes, whose bounds are the closest, and one near 2^46.
+fn fields(count: usize) -> Vec<F50> {
+    let mut fields = primes_for_all_lengths(4).unwrap();
+    fields[1] = primes_for_all_lengths(3655).unwrap()[3654];
+    fields.truncate(count);
+    fields
+}
+
+/// Returns words within p for each vector of a plan. All words of some vectors are the largest, with
+/// both signs, or have signs at random.
+fn words(rng: &mut ChaCha8Rng, plan: &Ntt50) -> Vec<f64> {
+    let NttRequest { batch, stride, .. } = plan.request();
+    let word = |i: usize| {
+        let p = plan.fields()[i / stride / batch].modulus() as i64;
+        (match i / stride % 4 {
+            0 => rng.random_range(-p..=p),
+            1 => p - 1,
+            2 => -p,
+            _ => [p, -p, 0, 1 - p][rng.random_range(0..4)],
+        }) as f64
+    };
+    (0..plan.size()).map(word).collect()
 }
 
 fn integers(field: F50, x: &[f64]) -> Vec<u64> {
     x.iter().map(|&x| field.to_u64(x)).collect()
 }
 
-/// Returns Σ_j x_j·point^j mod p by Horner's rule. For point = ω^i, the result is output i of a
-/// transform.
-fn evaluate(x: &[u64], point: u64, p: u64) -> u64 {
-    x.iter().rev().fold(0, |sum, &x| (mul_mod(sum, point, p) + x) % p)
+/// Returns output k of the transform of x, by Horner's rule.
+fn output(field: F50, x: &[f64], k: usize) -> f64 {
+    let p = field.modulus();
+    let root = field.to_u64(field.root_of_order(x.len() as u64).unwrap());
+    let point = pow_mod(root, k as u64, p);
+    let x = integers(field, x);
+    x.iter().rev().fold(0, |sum, &x| (mul_mod(sum, point, p) + x) % p) as f64
 }
 
-fn check(log2: u32, most: u32, batch: usize, count: usize) {
-    let device = Device::simulator().unwrap();
-    let fields = primes(count, log2).unwrap();
-    let plan = Ntt50::with_rows(&device, &fields, log2, batch, most).unwrap();
-    let rng = &mut ChaCha8Rng::seed_from_u64(u64::from(log2));
-    let n = 1 << log2;
-    let start = residues(rng, &plan);
-    let mut data = device.upload(&start).unwrap();
+/// Tests transforms of a request, in place and into another buffer, and their inverses. Of each
+/// vector, about `outputs` outputs are compared.
+fn check(plan: &Ntt50, outputs: usize) {
+    let device = &Device::simulator().unwrap();
+    let request = plan.request();
+    let NttRequest { length, batch, stride, .. } = request;
+    let rng = &mut ChaCha8Rng::seed_from_u64(length as u64);
+    let x = words(rng, plan);
+    assert_eq!(x.len(), (plan.fields().len() * batch - 1) * stride + length);
+    let field = |place: usize| plan.fields()[place / stride / batch];
+    let from = device.upload(&x).unwrap();
+    let mut to = device.upload(&x).unwrap();
+    plan.forward_into(&from, &mut to).unwrap();
+    let found = to.download().unwrap();
+    let mut compared = 0;
+    let some = (length / outputs).max(1);
+    for (place, (&found, &before)) in found.iter().zip(&x).enumerate() {
+        let Some((vector, k)) = plan.frequency(place) else {
+            assert_eq!(found, before, "{request:?}: word {place} between vectors");
+            continue;
+        };
+        assert!((0.0..field(place).modulus() as f64).contains(&found), "{request:?}: {found}");
+        if (place % stride).is_multiple_of(some) || place % stride == length - 1 {
+            let expected = output(field(place), &x[vector * stride..][..length], k);
+            assert_eq!(found, expected, "{request:?}: X_{k} of {vector}");
+            compared += 1;
+        }
+    }
+    assert!(compared >= plan.batch() * outputs.min(length));
+    let mut data = device.upload(&x).unwrap();
     plan.forward(&mut data).unwrap();
-    let found = data.download().unwrap();
-    let mut ordered = device.alloc(plan.size()).unwrap();
-    plan.natural(&data, &mut ordered).unwrap();
-    let ordered = ordered.download().unwrap();
-    for (s, &field) in fields.iter().enumerate() {
-        let p = field.modulus();
-        let root = field.to_u64(field.root_of_unity(log2).unwrap());
-        let x = integers(field, &start[s * plan.stride()..][..batch * n]);
-        let some = if n * batch <= 256 { 1 } else { plan.stride() / 61 };
-        for place in (0..plan.stride()).step_by(some) {
-            let Some((vector, i)) = plan.frequency(place) else { continue };
-            let expected = evaluate(&x[vector * n..][..n], pow_mod(root, i as u64, p), p);
-            let found = found[s * plan.stride() + place];
-            assert_eq!(ordered[s * plan.stride() + vector * n + i], found);
-            assert_eq!(found, expected as f64, "2^{log2} points, X_{i} of {vector} mod {p}");
-        }
-    }
-    // Forward and inverse.
+    assert!(data.download().unwrap() == found, "{request:?} in place");
+    let canonical = |(i, &x): (usize, &f64)| {
+        if i % stride < length { field(i).to_u64(x) as f64 } else { x }
+    };
+    let expected: Vec<f64> = x.iter().enumerate().map(canonical).collect();
     plan.inverse(&mut data).unwrap();
-    let back = data.download().unwrap();
-    for (s, &field) in fields.iter().enumerate() {
-        let part = s * plan.stride()..s * plan.stride() + batch * n;
-        assert_eq!(integers(field, &back[part.clone()]), integers(field, &start[part.clone()]));
-        assert!(back[part].iter().all(|&x| (0.0..field.modulus() as f64).contains(&x)));
+    assert!(data.download().unwrap() == expected, "{request:?}: inverse in place");
+    let mut back = device.upload(&x).unwrap();
+    plan.inverse_into(&to, &mut back).unwrap();
+    assert!(back.download().unwrap() == expected, "{request:?}: inverse");
+    let mut on_host = x.clone();
+    plan.forward_on_host(&mut on_host).unwrap();
+    assert!(on_host == found, "{request:?}: on the host");
+    // The inverse transform of X_k from −p to p.
+    let mut negative: Vec<f64> = found.clone();
+    for (i, x) in negative.iter_mut().enumerate().filter(|(i, _)| i % stride < length) {
+        *x -= if i.is_multiple_of(3) { field(i).modulus() as f64 } else { 0.0 };
     }
-    // A product with itself.
-    let mut spectrum = device.upload(&start).unwrap();
-    plan.spectrum(&mut spectrum).unwrap();
-    let mut data = device.upload(&start).unwrap();
-    plan.multiply(&mut data, &spectrum).unwrap();
-    let found = data.download().unwrap();
-    for (s, &field) in fields.iter().enumerate() {
-        let p = field.modulus();
-        for vector in 0..batch {
-            let part = s * plan.stride() + vector * n..s * plan.stride() + (vector + 1) * n;
-            let (x, found) = (integers(field, &start[part.clone()]), &found[part]);
-            for l in (0..n).step_by(n.div_ceil(32)) {
-                let term = |sum, i: usize| (sum + mul_mod(x[i], x[(n + l - i) % n], p)) % p;
-                assert_eq!(
-                    found[l],
-                    (0..n).fold(0, term) as f64,
-                    "2^{log2} points, {l} of {vector}"
+    plan.inverse_on_host(&mut negative).unwrap();
+    assert!(negative == expected, "{request:?}: inverse on the host");
+}
+
+#[test]
+fn transforms_of_one_pass() {
+    let device = Device::simulator().unwrap();
+    let lengths = (0..=9).map(|m| 1 << m).chain([3, 6, 12, 48, 96, 5, 10, 40, 160]);
+    for length in lengths {
+        for order in ORDERS {
+            let request = NttRequest::new(length).order(order).batch(4).stride(length + 1);
+            let plan = Ntt50::over(&device, &fields(2), request).unwrap();
+            assert_eq!(plan.passes(), 1);
+            check(&plan, length.min(20));
+        }
+    }
+}
+
+#[test]
+fn long_lines() {
+    let device = Device::simulator().unwrap();
+    for length in [1 << 10, 1 << 11, 1 << 12, 3 << 10, 5 << 9] {
+        for order in ORDERS {
+            let request = NttRequest::new(length).order(order).batch(4);
+            check(&Ntt50::over(&device, &fields(1), request).unwrap(), 3);
+        }
+    }
+}
+
+#[test]
+fn transforms_of_two_and_three_passes() {
+    // With little shared memory, lines are short.
+    let device = Device::simulator().unwrap();
+    for order in ORDERS {
+        for (length, passes, batch) in [(1 << 10, 2, 4), (3 << 9, 2, 4), (5 << 12, 3, 3)] {
+            let request = NttRequest::new(length).order(order).batch(batch);
+            let plan = Ntt50::with_shared_memory(&device, &fields(2), request, 600).unwrap();
+            assert_eq!(plan.passes(), passes);
+            check(&plan, 5);
+        }
+    }
+}
+
+#[test]
+fn four_primes_at_once() {
+    let device = Device::simulator().unwrap();
+    let request = NttRequest::new(64).batch(5).stride(70);
+    check(&Ntt50::over(&device, &fields(4), request).unwrap(), 64);
+    let plan = Ntt50::new(&device, &fields(3), 1 << 13).unwrap();
+    assert_eq!((plan.passes(), plan.size(), plan.batch()), (2, 3 << 13, 3));
+    check(&plan, 5);
+}
+
+#[test]
+fn convolutions() {
+    let device = Device::simulator().unwrap();
+    for (length, batch, stride) in [(1, 3, 1), (2, 2, 3), (8, 4, 9), (24, 4, 24), (40, 1, 40)] {
+        for order in ORDERS {
+            let request = NttRequest::new(length).batch(batch).stride(stride).order(order);
+            let plan = Ntt50::over(&device, &fields(2), request).unwrap();
+            let rng = &mut ChaCha8Rng::seed_from_u64(length as u64);
+            let (x, y) = (words(rng, &plan), words(rng, &plan));
+            for is_negacyclic in [false, true] {
+                let mut a = device.upload(&x).unwrap();
+                let mut b = device.upload(&y).unwrap();
+                if is_negacyclic {
+                    plan.convolve_negacyclic(&mut a, &mut b).unwrap();
+                } else {
+                    plan.convolve(&mut a, &mut b).unwrap();
+                }
+                let found = a.download().unwrap();
+                for vector in 0..plan.batch() {
+                    let field = plan.fields()[vector / batch];
+                    let p = field.modulus();
+                    let part = |x: &[f64]| integers(field, &x[vector * stride..][..length]);
+                    let (x, y) = (part(&x), part(&y));
+                    let mut expected = vec![0; length];
+                    for (i, &x) in x.iter().enumerate() {
+                        for (j, &y) in y.iter().enumerate() {
+                            let product = mul_mod(x, y, p);
+                            let is_negative = is_negacyclic && i + j >= length;
+                            let sum = &mut expected[(i + j) % length];
+                            *sum = (*sum + if is_negative { p - product } else { product }) % p;
+                        }
+                    }
+                    let expected: Vec<f64> = expected.into_iter().map(|x| x as f64).collect();
+                    assert!(
+                        found[vector * stride..][..length] == expected,
+                        "{request:?}, negacyclic: {is_negacyclic}"
+                    );
+                }
+                assert!(
+                    (0..found.len()).filter(|i| i % stride >= length).all(|i| found[i] == x[i])
                 );
+                // A square, from the vectors themselves.
+                let mut squares = device.upload(&x).unwrap();
+                let mut by_themselves = device.upload(&x).unwrap();
+                plan.square(&mut squares).unwrap();
+                plan.convolve(&mut by_themselves, &mut device.upload(&x).unwrap()).unwrap();
+                assert!(squares.download().unwrap() == by_themselves.download().unwrap());
             }
         }
     }
 }
 
 #[test]
-fn one_pass() {
-    for (log2, batch) in [(1, 5), (2, 3), (3, 3), (4, 3), (5, 70), (7, 3), (9, 3)] {
-        check(log2, 12, batch, 2);
-    }
-    check(12, 12, 1, 2);
-}
-
-#[test]
-fn two_passes() {
-    for (log2, most, batch) in [(5, 4, 3), (6, 4, 3), (7, 4, 3), (8, 4, 3), (10, 5, 2), (12, 6, 1)]
-    {
-        check(log2, most, batch, 2);
-    }
-    check(13, 12, 2, 1);
-    check(15, 8, 1, 1);
-}
-
-#[test]
-fn every_number_of_stages() {
-    for log2 in [6, 8, 10, 11] {
-        check(log2, 12, 1, 1);
-    }
-    for columns in 8..=12 {
-        check(4 + columns, 4, 1, 1);
-    }
-}
-
-#[test]
-fn a_spectrum_again_and_again() {
-    let device = Device::simulator().unwrap();
-    for (log2, batch) in [(3, 300), (11, 3), (13, 2)] {
-        let fields = primes(2, log2).unwrap();
-        let n = 1usize << log2;
-        let (plan, fixed) = (
-            Ntt50::new(&device, &fields, log2, batch).unwrap(),
-            Ntt50::new(&device, &fields, log2, (1 << 11 >> log2).max(1)).unwrap(),
-        );
-        // x rotated by one.
-        let mut shift = vec![0.0; fixed.size()];
-        shift.iter_mut().skip(1).step_by(n).for_each(|x| *x = 1.0);
-        let mut spectrum = device.upload(&shift).unwrap();
-        fixed.spectrum(&mut spectrum).unwrap();
-        let start: Vec<f64> = (0..plan.size()).map(|i| i as f64).collect();
-        let mut data = device.upload(&start).unwrap();
-        plan.multiply(&mut data, &spectrum).unwrap();
-        let found = data.download().unwrap();
-        for (s, found) in found.chunks(plan.stride()).enumerate() {
-            for (i, &x) in found[..batch * n].iter().enumerate() {
-                let from = i / n * n + (i + n - 1) % n;
-                assert_eq!(x, (s * plan.stride() + from) as f64);
+fn sequences_of_passes() {
+    let of = |length: usize, order, inverse, shared| {
+        Pass::sequence(&F50::COSTS, length, order, inverse, shared)
+    };
+    for order in ORDERS {
+        for m in 0..=30 {
+            for f in [1, 3, 5].into_iter().filter(|f| f << m <= 1 << 30) {
+                let passes = of(f << m, order, false, 227 << 10);
+                assert_eq!(passes.iter().map(Pass::length).product::<usize>(), f << m);
+                let least = if m <= 9 {
+                    1
+                } else if m <= 20 {
+                    2
+                } else {
+                    3
+                };
+                assert!(passes.len() <= least, "{f}·2^{m}");
+                for pass in of(f << m, order, true, 48 << 10) {
+                    assert!(pass.shared_bytes() <= 48 << 10, "{pass:?}");
+                }
             }
         }
+        // Two passes suffice up to 2^24 points.
+        assert_eq!(of(1 << 24, order, false, 227 << 10).len(), 2);
+        assert_eq!(of(1 << 25, order, false, 227 << 10).len(), 3);
     }
 }
 
 #[test]
-fn what_is_refused() {
+fn requests_that_are_refused() {
     let device = Device::simulator().unwrap();
-    let fields = primes(1, 24).unwrap();
-    let wrong = [(0, 1), (25, 1), (3, 0), (24, 257)];
-    for (log2, batch) in wrong {
-        let refused = Ntt50::new(&device, &fields, log2, batch).unwrap_err();
-        assert_eq!(refused, Ntt50Error::Size { log2, batch, primes: 1 });
+    let fields = fields(2);
+    for length in [0, 7, 9, 15, 1 << 31, 3 << 29] {
+        let error = Ntt50::new(&device, &fields, length).unwrap_err();
+        assert_eq!(error, NttError::Length(length));
     }
-    assert!(Ntt50::new(&device, &[], 3, 1).is_err());
-    let no_root = F50::new((1 << 50) - 27).unwrap();
-    let refused = Ntt50::new(&device, &[no_root], 9, 1).unwrap_err();
-    assert_eq!(refused, Ntt50Error::NoRoot { prime: (1 << 50) - 27, log2: 9 });
-    let plan = Ntt50::new(&device, &fields, 3, 1).unwrap();
-    let mut short = device.alloc::<f64>(8).unwrap();
-    assert!(matches!(plan.forward(&mut short), Err(Ntt50Error::Length { .. })));
-    assert!(matches!(plan.inverse(&mut short), Err(Ntt50Error::Length { .. })));
-    let mut data = device.alloc::<f64>(plan.size()).unwrap();
-    assert!(matches!(plan.multiply(&mut data, &short), Err(Ntt50Error::Length { .. })));
-}
-
-#[test]
-#[should_panic(expected = "a spectrum of 2048 elements, where a kernel needs 4096")]
-fn a_spectrum_that_is_too_short_is_refused_before_a_launch() {
-    let device = Device::simulator().unwrap();
-    let plan = Ntt50::new(&device, &primes(2, 3).unwrap(), 3, 1).unwrap();
-    let mut data = device.alloc(plan.size()).unwrap();
-    let spectrum = device.alloc(2048).unwrap();
-    let stride = plan.stride();
-    drop(plan.launch_rows(Rows::Multiply, data.cells(..), spectrum.view(..), &plan.one, stride));
+    let error = Ntt50::new(&device, &[], 8).unwrap_err();
+    assert_eq!(error, NttError::Primes(0));
+    for (batch, stride) in [(0, 8), (1, 7), (1 << 28, 8), (1 << 27, 1 << 14), (usize::MAX, 8)] {
+        let request = NttRequest::new(8).batch(batch).stride(stride);
+        let error = Ntt50::over(&device, &fields, request).unwrap_err();
+        assert_eq!(error, NttError::Batch { batch, length: 8, stride, primes: 2 });
+    }
+    // 2^36 divides p − 1 for the first of these primes, 3 does not.
+    let field = F50::new(warpint_arith::f50::PRIMES[0].0).unwrap();
+    let (prime, length) = (field.modulus(), 3 << 4);
+    assert_ne!(prime % 3, 1);
+    let error = Ntt50::new(&device, &[fields[0], field], length).unwrap_err();
+    assert_eq!(error, NttError::NoRoot { prime, order: length });
+    assert!(error.to_string().contains(&prime.to_string()));
+    // A prime with roots of order 2^4, and none of order 2^5.
+    let field = (1u64 << 46..).step_by(32).find_map(|x| F50::new(x + 17).ok()).unwrap();
+    let plan = Ntt50::new(&device, &[field], 16).unwrap();
+    let (mut a, mut b) = (device.alloc(16).unwrap(), device.alloc(16).unwrap());
+    let error = NttError::NoRoot { prime: field.modulus(), order: 32 };
+    assert_eq!(plan.convolve_negacyclic(&mut a, &mut b).unwrap_err(), error);
+    plan.convolve(&mut a, &mut b).unwrap();
+    let mut short = device.alloc(15).unwrap();
+    let error = NttError::Words(WrongLength { words: 15, expected: 16 });
+    assert_eq!(plan.forward(&mut short).unwrap_err(), error);
+    assert_eq!(plan.forward_on_host(&mut [0.0; 15]).unwrap_err(), error);
+    assert_eq!(plan.inverse_into(&a, &mut short).unwrap_err(), error);
 }

@@ -1,46 +1,117 @@
 //! Transforms modulo q = 2^64 − 2^32 + 1 on a device.
 //!
-//! # Definition
+//! [`Ntt64`] computes the transforms that [`gpu::ntt`](super::ntt) defines, with
 //!
-//! A transform of N points is X_k = Σ_j x_j·ω^(jk) mod q, where ω = ω_N is
-//! [`root_of_unity`](warpint_arith::goldilocks::root_of_unity)(N) = 554^((q − 1)/N). The inverse
-//! transform is x_j = 1/N·Σ_k X_k·ω^(−jk). The roots of different orders are compatible: ω_(mN)^m =
-//! ω_N. N is 2^k, 3·2^k or 5·2^k, from 1 to 2^30.
+//! * ω_N = [`root_of_unity`](warpint_arith::goldilocks::root_of_unity)(N) = 554^((q − 1)/N);
+//! * any words as inputs: a word x stands for the element x mod q;
+//! * outputs from 0 to q − 1.
 //!
-//! * Inputs may be any words. A word x stands for the element x mod q.
-//! * Outputs are from 0 to q − 1.
-//! * Points x_j are in natural order. The order of the X_k is a choice of the plan, [`Order`].
-//! * Vectors of a batch are contiguous, or a fixed number of words apart.
-//!
-//! # Method
-//!
-//! A transform of up to 2^12 points is one pass over memory, one of up to about 2^22 points takes
-//! two passes, and a longer one three. A pass transforms lines of up to 2^12 points in shared memory
-//! by two or three steps of up to 32 points. Roots of unity whose order divides 192 are powers of
-//! two, so the products within a step are shifts, except those of a factor 5. Between the steps, and between the passes, there
-//! are products by general factors. The factors between passes are powers of ω; a thread computes
-//! them from two tables of about √N powers. A plan needs no other memory, except one batch for
-//! transforms in natural order of more than one pass.
-//!
-//! Decimation in frequency (Gentleman and Sande 1966) computes X_k in bit-reversed order from x_j in
-//! natural order, and decimation in time (Cooley and Tukey 1965) does the opposite. For results in
-//! natural order, the last pass writes X_k to the places of natural order: it transforms several
-//! lines side by side, so that it writes several adjacent words.
+//! Roots of unity whose order divides 192 are powers of two, so the products within a step are shifts,
+//! except those of a factor 5.
 
-mod passes;
-mod plan;
 mod tables;
 #[cfg(test)]
 mod tests;
 
-pub use plan::{Ntt64, Ntt64Error, Ntt64Request};
+use warpint_arith::goldilocks::{Goldilocks, Q, inverse, pow};
+use warpint_device::{Arg, Device, DeviceError, Source, common};
 
-use std::collections::HashSet;
-
-use warpint_device::Source;
-
+use super::HEADERS;
+use super::ntt::{self, Costs, Ntt, NttError, NttField, NttRequest, Pass, PassField, THREADS};
 use crate::Order;
-use passes::Pass;
+
+/// A plan of transforms and convolutions modulo q = 2^64 − 2^32 + 1.
+pub type Ntt64 = Ntt<Goldilocks>;
+
+impl Ntt64 {
+    /// Plans transforms of one vector of `length` points, with the X_k in natural order.
+    ///
+    /// # Errors
+    /// As for [`Self::over`].
+    pub fn new(device: &Device, length: usize) -> Result<Self, NttError> {
+        Self::with(device, NttRequest::new(length))
+    }
+
+    /// Plans the transforms of a request.
+    ///
+    /// # Errors
+    /// As for [`Self::over`].
+    pub fn with(device: &Device, request: NttRequest) -> Result<Self, NttError> {
+        Self::over(device, &[Goldilocks], request)
+    }
+}
+
+impl NttField for Goldilocks {}
+
+impl PassField for Goldilocks {
+    type Word = u64;
+    /// 1/N.
+    type Constants = u64;
+
+    /// Measured on an H200.
+    const COSTS: Costs = Costs {
+        columns: [97, 101, 104, 109, 117, 148, 158, 187],
+        reversed: [88, 92, 93, 98, 115, 121, 126, 136],
+        natural: [79, 80, 77, 78, 88, 100, 112, 142],
+    };
+    const KERNELS: [&str; 3] = ["goldilocks_pass", "goldilocks_multiply", "goldilocks_twist"];
+
+    fn prime(&self) -> u64 {
+        Q
+    }
+
+    fn root(&self, n: usize, is_inverse: bool) -> Option<u64> {
+        tables::root(n, is_inverse)
+    }
+
+    fn power(&self, root: u64, e: u64) -> u64 {
+        pow(root, e)
+    }
+
+    fn powers(&self, root: u64, count: usize) -> Vec<u64> {
+        tables::powers(root, count)
+    }
+
+    fn tables(&self, pass: &Pass) -> Vec<u64> {
+        let length = pass.length();
+        let all = tables::powers(tables::root(length, pass.inverse).unwrap_or(1), length);
+        pass.exponents().map(|e| all[e]).collect()
+    }
+
+    fn constants(_: &Device, _: &[Self], length: usize) -> Result<u64, DeviceError> {
+        Ok(inverse(length as u64).unwrap_or(1))
+    }
+
+    fn pass_constants(scale: &u64) -> Arg {
+        Arg::U64(*scale)
+    }
+
+    fn product_constants(_: &u64) -> Option<Arg> {
+        None
+    }
+
+    fn pass_source(pass: &Pass) -> Source {
+        let text = include_str!("../../../kernels/goldilocks_pass.cu");
+        let source = Source::new("goldilocks_pass.cu", text, &Self::KERNELS[..1])
+            .headers(common::HEADERS)
+            .headers(HEADERS);
+        let mut source = pass.compiled(source);
+        if pass.radices[0] == 5 {
+            let names = ["FIFTH_0", "FIFTH_1", "FIFTH_2", "FIFTH_3"];
+            for (name, c) in names.into_iter().zip(tables::fifths()) {
+                source = source.define(name, format_args!("{c}ull"));
+            }
+        }
+        source
+    }
+
+    fn product_source() -> Source {
+        let text = include_str!("../../../kernels/goldilocks_products.cu");
+        Source::new("goldilocks_products.cu", text, &Self::KERNELS[1..])
+            .headers(common::HEADERS)
+            .define("THREADS", THREADS)
+    }
+}
 
 /// Returns the sources of the kernels of transforms of these lengths, forward and inverse, each source
 /// once. A caller that will need several plans can compile their kernels in parallel
@@ -51,34 +122,12 @@ pub fn sources_of(
     order: Order,
     shared_memory: u32,
 ) -> Vec<Source> {
-    let mut known = HashSet::new();
-    let mut all = vec![];
-    for length in lengths {
-        for inverse in [false, true] {
-            let passes = Pass::sequence(length, order, inverse, shared_memory);
-            all.extend(passes.iter().map(Pass::source).filter(|s| known.insert(s.clone())));
-        }
-    }
-    all
+    ntt::sources_of::<Goldilocks>(lengths, order, shared_memory)
 }
 
 /// Returns the sources of the shipped kernels of this module, for devices whose blocks have
 /// `shared_memory` bytes of shared memory.
 #[must_use]
 pub fn sources(shared_memory: u32) -> Vec<Source> {
-    let mut all = vec![plan::multiply_source()];
-    for (length, order) in [
-        (6, Order::Natural),
-        (160, Order::BitReversed),
-        (1 << 12, Order::Natural),
-        (1 << 20, Order::Natural),
-        (1 << 20, Order::BitReversed),
-        (1 << 24, Order::BitReversed),
-    ] {
-        for inverse in [false, true] {
-            let passes = Pass::sequence(length, order, inverse, shared_memory);
-            all.extend(passes.iter().map(Pass::source));
-        }
-    }
-    all
+    ntt::sources::<Goldilocks>(shared_memory)
 }

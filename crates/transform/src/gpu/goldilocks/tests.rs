@@ -5,8 +5,7 @@ use rand_chacha::ChaCha8Rng;
 use warpint_arith::goldilocks::{CORNERS, Goldilocks, Q, canonical, pow, root_of_unity};
 use warpint_device::Device;
 
-use super::passes::Pass;
-use super::{Ntt64, Ntt64Error, Ntt64Request};
+use super::{Ntt64, NttError, NttRequest, Pass, PassField};
 use crate::gpu::WrongLength;
 use crate::{Order, Plan, definition};
 
@@ -30,9 +29,9 @@ fn output(x: &[u64], k: usize) -> u64 {
 
 /// Tests transforms of a request, in place and into another buffer, and their inverses. Of each
 /// vector, about `outputs` outputs are compared.
-fn check(device: &Device, request: Ntt64Request, outputs: usize) {
+fn check(device: &Device, request: NttRequest, outputs: usize) {
     let plan = Ntt64::with(device, request).unwrap();
-    let Ntt64Request { length, batch, stride, .. } = request;
+    let NttRequest { length, batch, stride, .. } = request;
     let rng = &mut ChaCha8Rng::seed_from_u64(length as u64);
     let x = words(rng, plan.size());
     assert_eq!(x.len(), (batch - 1) * stride + length);
@@ -83,7 +82,7 @@ fn transforms_of_one_pass() {
     let lengths = (0..=9).map(|m| 1 << m).chain([3, 6, 12, 48, 96, 5, 10, 40, 160]);
     for length in lengths {
         for order in ORDERS {
-            let request = Ntt64Request::new(length).order(order);
+            let request = NttRequest::new(length).order(order);
             assert_eq!(Ntt64::with(&device, request).unwrap().passes(), 1);
             check(&device, request.batch(3).stride(length + 1), length.min(40));
         }
@@ -95,7 +94,7 @@ fn long_lines() {
     let device = Device::simulator().unwrap();
     for length in [1 << 10, 1 << 11, 1 << 12, 3 << 10, 5 << 9] {
         for order in ORDERS {
-            check(&device, Ntt64Request::new(length).order(order), 3);
+            check(&device, NttRequest::new(length).order(order), 3);
         }
     }
 }
@@ -113,8 +112,8 @@ fn transforms_of_two_and_three_passes() {
 /// Tests a transform whose lines have at most 2^6 points.
 fn check_split(length: usize, order: Order, passes: usize) {
     let device = Device::simulator().unwrap();
-    let request = Ntt64Request::new(length).order(order).batch(2);
-    let plan = Ntt64::with_shared_memory(&device, request, 600).unwrap();
+    let request = NttRequest::new(length).order(order).batch(2);
+    let plan = Ntt64::with_shared_memory(&device, &[Goldilocks], request, 600).unwrap();
     assert_eq!(plan.passes(), passes);
     let rng = &mut ChaCha8Rng::seed_from_u64(length as u64);
     let x = words(rng, plan.size());
@@ -136,7 +135,7 @@ fn convolutions() {
         [(1, 3, 1), (2, 2, 3), (8, 3, 9), (24, 2, 24), (64, 2, 70), (40, 1, 40)]
     {
         for order in ORDERS {
-            let request = Ntt64Request::new(length).batch(batch).stride(stride).order(order);
+            let request = NttRequest::new(length).batch(batch).stride(stride).order(order);
             let plan = Ntt64::with(&device, request).unwrap();
             let rng = &mut ChaCha8Rng::seed_from_u64(length as u64);
             let (x, y) = (words(rng, plan.size()), words(rng, plan.size()));
@@ -182,7 +181,10 @@ fn convolutions() {
 #[test]
 fn sequences_of_passes() {
     let lines = |length: usize, order| -> Vec<usize> {
-        Pass::sequence(length, order, false, 227 << 10).iter().map(Pass::length).collect()
+        Pass::sequence(&Goldilocks::COSTS, length, order, false, 227 << 10)
+            .iter()
+            .map(Pass::length)
+            .collect()
     };
     for order in ORDERS {
         for m in 0..=30 {
@@ -191,7 +193,7 @@ fn sequences_of_passes() {
                 assert_eq!(lines.iter().product::<usize>(), f << m);
                 assert!(lines.len() <= 3, "{lines:?}");
                 for (inverse, shared) in [(false, 227 << 10), (true, 227 << 10), (true, 48 << 10)] {
-                    for pass in Pass::sequence(f << m, order, inverse, shared) {
+                    for pass in Pass::sequence(&Goldilocks::COSTS, f << m, order, inverse, shared) {
                         assert!(pass.shared_bytes() <= shared, "{pass:?}");
                         assert!(pass.length() <= 1 << 12);
                     }
@@ -203,7 +205,7 @@ fn sequences_of_passes() {
         assert_eq!(lines(1 << 26, order).len(), 3);
     }
     // Decimation in time begins with the last pass.
-    let passes = Pass::sequence(1 << 20, Order::BitReversed, true, 227 << 10);
+    let passes = Pass::sequence(&Goldilocks::COSTS, 1 << 20, Order::BitReversed, true, 227 << 10);
     assert_eq!((passes[0].inner, passes[0].scaled, passes[1].scaled), (1, false, true));
 }
 
@@ -212,16 +214,16 @@ fn requests_that_are_refused() {
     let device = Device::simulator().unwrap();
     for length in [0, 7, 9, 15, 1 << 31, 3 << 29, usize::MAX] {
         let error = Ntt64::new(&device, length).unwrap_err();
-        assert_eq!(error, Ntt64Error::Length(length));
+        assert_eq!(error, NttError::Length(length));
         assert!(error.to_string().contains("3·2^k"));
     }
     for (batch, stride) in [(0, 8), (1, 7), (1 << 29, 8), (1 << 28, 1 << 13), (usize::MAX, 8)] {
-        let error = Ntt64::with(&device, Ntt64Request::new(8).batch(batch).stride(stride));
-        assert_eq!(error.unwrap_err(), Ntt64Error::Batch { batch, length: 8, stride });
+        let error = Ntt64::with(&device, NttRequest::new(8).batch(batch).stride(stride));
+        assert_eq!(error.unwrap_err(), NttError::Batch { batch, length: 8, stride, primes: 1 });
     }
-    let plan = Ntt64::with(&device, Ntt64Request::new(8).batch(2).stride(10)).unwrap();
+    let plan = Ntt64::with(&device, NttRequest::new(8).batch(2).stride(10)).unwrap();
     let mut short = device.alloc(17).unwrap();
-    let error = Ntt64Error::Words(WrongLength { words: 17, expected: 18 });
+    let error = NttError::Words(WrongLength { words: 17, expected: 18 });
     assert_eq!(plan.forward(&mut short).unwrap_err(), error);
     assert_eq!(plan.forward_on_host(&mut [0; 17]).unwrap_err(), error);
     let mut right = device.alloc(18).unwrap();

@@ -2,7 +2,7 @@ use warpint_arith::gfn::Form;
 use warpint_device::{DeviceError, ErrorKind};
 
 use crate::f50::TooFewPrimes;
-use crate::gpu::f50::Ntt50Error;
+use crate::gpu::spectra::Spectra50Error;
 
 /// The reason why a plan of this module cannot be created, or why one of its operations failed.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -25,7 +25,7 @@ pub enum SmallPrimesError {
     Primes(#[from] TooFewPrimes),
     /// The transforms modulo small primes could not be planned, or failed.
     #[error(transparent)]
-    Ntt(#[from] Ntt50Error),
+    Ntt(#[from] Spectra50Error),
     /// A buffer does not have the required length, which is the number of digits of an element
     /// times the number of elements.
     #[error("{what}: {found} words, but {wanted} are required: digits times elements")]

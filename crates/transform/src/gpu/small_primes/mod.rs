@@ -63,7 +63,7 @@ pub use steps::StepTimes;
 
 use crate::Plan;
 use crate::f50::{TooFewPrimes, primes};
-use crate::gpu::f50::Ntt50;
+use crate::gpu::spectra::Spectra50;
 use error::has;
 use product::{Powers, Product, Which};
 use project::Projection;
@@ -99,7 +99,7 @@ struct Work {
 pub struct SmallPrimes {
     device: Device,
     form: Form,
-    ntt: Ntt50,
+    ntt: Spectra50,
     projection: Projection,
     columns: Columns,
     carry: Carry,
@@ -153,7 +153,7 @@ impl SmallPrimes {
         let bits =
             2.0 * form.digits() as f64 * (form.radix() as f64).log2() + f64::from(log2) + 4.0;
         let fields = enough(bits, log2)?;
-        let ntt = Ntt50::new(device, &fields, log2, batch)?;
+        let ntt = Spectra50::new(device, &fields, log2, batch)?;
         let columns = Columns::new(device, radix.digits, 0.5)?;
         let count = batch << log2;
         let n = f64::from(1u32 << log2);
@@ -183,7 +183,7 @@ impl SmallPrimes {
         let powers = Powers::new(device, self.form, log2)?;
         let product = Product::new(device, radix, log2)?;
         // Several copies of the fixed vector, if a tile holds several vectors.
-        let fixed = Ntt50::new(device, self.ntt.fields(), log2, (FIXED >> log2).max(1))?;
+        let fixed = Spectra50::new(device, self.ntt.fields(), log2, (FIXED >> log2).max(1))?;
         let count = fixed.batch() * n;
         let mut sums = device.alloc(product.sums(count))?;
         let mut inverse = device.alloc(k * count)?;

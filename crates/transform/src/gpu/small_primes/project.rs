@@ -7,7 +7,7 @@ use warpint_device::{
 };
 
 use crate::Plan;
-use crate::gpu::f50::Ntt50;
+use crate::gpu::spectra::Spectra50;
 
 /// The number of primes for which a block of threads computes residues.
 const GROUP: usize = 8;
@@ -56,7 +56,7 @@ impl Projection {
         })
     }
 
-    /// Computes the residues of `count` ≥ 1 integers, in the layout of [`Ntt50`]. Digit j of
+    /// Computes the residues of `count` ≥ 1 integers, in the layout of [`Spectra50`]. Digit j of
     /// integer i is at j·count + i of `digits`.
     ///
     /// # Panics
@@ -64,7 +64,7 @@ impl Projection {
     /// or `count` is 0 or exceeds the stride of `ntt`.
     pub(super) fn run(
         &self,
-        ntt: &Ntt50,
+        ntt: &Spectra50,
         digits: View<'_, u64>,
         count: usize,
         residues: &mut Buffer<f64>,

@@ -8,7 +8,7 @@ use warpint_device::{
 
 use super::radix::Radix;
 use crate::Plan;
-use crate::gpu::f50::Ntt50;
+use crate::gpu::spectra::Spectra50;
 
 const THREADS: usize = 128;
 const MOST_GROUP: usize = 8;
@@ -158,7 +158,7 @@ impl Columns {
     /// `ntt`.
     pub(super) fn run(
         &self,
-        ntt: &Ntt50,
+        ntt: &Spectra50,
         residues: &Buffer<f64>,
         constants: &Buffer<u64>,
         count: usize,

@@ -13,7 +13,7 @@ use super::radix::Radix;
 use super::recombine::{Carries, Carry, Columns, cofactors};
 use super::steps::{self, Step, StepTimes, Stepped};
 use crate::Plan;
-use crate::gpu::f50::Ntt50;
+use crate::gpu::spectra::Spectra50;
 
 /// A plan of transforms over Z/MZ, where M is the product of the fewest 50-bit primes whose product
 /// is at least 2·r^k. Chen et al. 2018 compare a transform of this kind with a transform over the
@@ -27,7 +27,7 @@ use crate::gpu::f50::Ntt50;
 #[derive(Debug)]
 pub struct RingTransform {
     device: Device,
-    ntt: Ntt50,
+    ntt: Spectra50,
     modulus: Vec<u64>,
     projection: Projection,
     columns: Columns,
@@ -51,7 +51,7 @@ impl RingTransform {
     /// fewest small primes whose product is at least 2·r^k, where r^k + 1 is the number of `form`.
     ///
     /// # Errors
-    /// [`Ntt50::new`] returns an error, there are too few small primes, a kernel cannot be
+    /// [`Spectra50::new`] returns an error, there are too few small primes, a kernel cannot be
     /// compiled, the device fails, or the device does not have enough memory.
     pub fn new(
         device: &Device,
@@ -61,7 +61,7 @@ impl RingTransform {
     ) -> Result<Self, SmallPrimesError> {
         let bits = form.digits() as f64 * (form.radix() as f64).log2();
         let fields = enough(bits + 1.0, log2)?;
-        let ntt = Ntt50::new(device, &fields, log2, batch)?;
+        let ntt = Spectra50::new(device, &fields, log2, batch)?;
         let mut modulus = vec![1];
         for field in &fields {
             let carry = limbs::mul_small_assign(&mut modulus, field.modulus());
@@ -113,7 +113,7 @@ impl RingTransform {
         &self.modulus
     }
 
-    /// Returns the number of elements of a buffer, [`Ntt50::stride`]. Elements beyond those of the
+    /// Returns the number of elements of a buffer, [`Spectra50::stride`]. Elements beyond those of the
     /// batch are padding.
     #[must_use]
     pub fn elements(&self) -> usize {
@@ -122,12 +122,12 @@ impl RingTransform {
 
     /// Returns the plan of the transforms modulo the small primes.
     #[must_use]
-    pub fn ntt(&self) -> &Ntt50 {
+    pub fn ntt(&self) -> &Spectra50 {
         &self.ntt
     }
 
     /// Computes the transforms X_i = Σ_j x_j·ω^(ij) mod M of the vectors x of `data`, and writes
-    /// them to `out`. Modulo each prime, ω is the root of unity that [`Ntt50`] uses for this prime.
+    /// them to `out`. Modulo each prime, ω is the root of unity that [`Spectra50`] uses for this prime.
     /// `data` may be the [`Cells`] of `out`.
     ///
     /// # Errors

@@ -6,7 +6,7 @@ use std::time::Duration;
 use warpint_device::{Cells, Device, DeviceError, View};
 
 use super::error::SmallPrimesError;
-use crate::gpu::f50::Ntt50Error;
+use crate::gpu::spectra::Spectra50Error;
 
 /// A step of a transform by small primes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -114,7 +114,9 @@ pub(super) fn times<P: Stepped>(
 /// becomes [`DeviceError::Failed`].
 fn device_error(error: SmallPrimesError) -> DeviceError {
     match error {
-        SmallPrimesError::Device(error) | SmallPrimesError::Ntt(Ntt50Error::Device(error)) => error,
+        SmallPrimesError::Device(error) | SmallPrimesError::Ntt(Spectra50Error::Device(error)) => {
+            error
+        }
         other => DeviceError::Failed { what: "a step".into(), message: other.to_string() },
     }
 }

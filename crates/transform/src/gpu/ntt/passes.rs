@@ -1,9 +1,7 @@
 //! The passes of which transforms consist, and the constants with which their kernels are compiled.
 
-use warpint_device::{Source, common};
+use warpint_device::Source;
 
-use super::super::HEADERS;
-use super::tables;
 use crate::Order;
 
 /// The largest number of levels of a pass, which is the base-2 logarithm of the number of points of
@@ -11,16 +9,22 @@ use crate::Order;
 const MOST_LEVELS: usize = 12;
 /// The least number of levels of a pass if there are several.
 const LEAST_LEVELS: usize = 5;
-/// The times of passes of 5 to 12 levels over 2^24 points on an H200, in µs: column passes, and last
-/// passes with results in bit-reversed order and in natural order. A plan has the passes with the
-/// smallest sum.
-const COLUMNS: [u32; 8] = [97, 101, 104, 109, 117, 148, 158, 187];
-const REVERSED: [u32; 8] = [88, 92, 93, 98, 115, 121, 126, 136];
-const NATURAL: [u32; 8] = [79, 80, 77, 78, 88, 100, 112, 142];
 
-/// The arrangement of the lines of a pass, see `goldilocks_pass.cu`.
+/// The times of passes of 5 to 12 levels over 2^24 points on an H200, in µs. A plan has the passes
+/// with the smallest sum.
+#[derive(Debug, Clone, Copy)]
+pub struct Costs {
+    /// Column passes.
+    pub columns: [u32; 8],
+    /// Last passes with results in bit-reversed order.
+    pub reversed: [u32; 8],
+    /// Last passes with results in natural order.
+    pub natural: [u32; 8],
+}
+
+/// The arrangement of the lines of a pass, see `ntt_pass.cuh`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Place {
+pub enum Place {
     Columns,
     Rows,
     Scatter,
@@ -28,41 +32,42 @@ pub(super) enum Place {
 
 /// The constants of a pass.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Pass {
+pub struct Pass {
     /// Q, A and B: a line has Q·A·B points.
-    pub(super) radices: [usize; 3],
-    pub(super) place: Place,
+    pub radices: [usize; 3],
+    pub place: Place,
     /// Whether this is a pass of decimation in time.
-    pub(super) join: bool,
+    pub join: bool,
     reversed: bool,
-    pub(super) inverse: bool,
+    pub inverse: bool,
     /// Whether the pass multiplies by 1/N.
-    pub(super) scaled: bool,
-    /// Whether this is the last pass, whose results are from 0 to q − 1.
+    pub scaled: bool,
+    /// Whether this is the last pass, whose results are from 0 to p − 1.
     canonical: bool,
     /// The number of lines of a tile.
-    pub(super) lines: usize,
+    pub lines: usize,
     /// The distance of the points of a line, in words.
-    pub(super) inner: usize,
+    pub inner: usize,
     /// The product of the lengths of the lines of all passes over more distant points.
-    pub(super) outer: usize,
+    pub outer: usize,
     /// For [`Place::Scatter`], the product of the lengths of all passes but the first and the last.
-    pub(super) middle: usize,
-    pub(super) threads: u32,
+    pub middle: usize,
+    pub threads: u32,
     blocks: u32,
 }
 
 impl Pass {
     /// Returns the passes of a transform of `length` points, in the order in which they run. `order`
     /// is the order of the X_k.
-    pub(super) fn sequence(
+    pub fn sequence(
+        costs: &Costs,
         length: usize,
         order: Order,
         inverse: bool,
         shared_memory: u32,
     ) -> Vec<Self> {
         let join = inverse && order == Order::BitReversed;
-        let lines = lengths_of_lines(length, order, shared_memory);
+        let lines = lengths_of_lines(costs, length, order, shared_memory);
         let (count, first, mut outer) = (lines.len(), lines[0], 1);
         let mut passes: Vec<Self> = lines
             .into_iter()
@@ -131,13 +136,13 @@ impl Pass {
     }
 
     /// Returns the number of points of a line.
-    pub(super) fn length(&self) -> usize {
+    pub fn length(&self) -> usize {
         self.radices.iter().product()
     }
 
     /// Returns the number of bytes of dynamic shared memory of a block: its tile, in the layout of
-    /// `goldilocks_pass.cu`.
-    pub(super) fn shared_bytes(&self) -> u32 {
+    /// `ntt_pass.cuh`.
+    pub fn shared_bytes(&self) -> u32 {
         let [q, a, b] = self.radices;
         let u = self.lines * q;
         let of_rows = self.place == Place::Rows && u.is_multiple_of(16) && q < 16;
@@ -150,17 +155,10 @@ impl Pass {
         (8 * (stride_a * a + pad_b) * b) as u32
     }
 
-    /// Returns the tables of factors within a line.
-    pub(super) fn tables(&self) -> Vec<u64> {
-        tables::of_line(self.radices, self.join, self.inverse)
-    }
-
-    pub(super) fn source(&self) -> Source {
-        let text = include_str!("../../../kernels/goldilocks_pass.cu");
+    /// Adds the constants of the pass to the source of a kernel that includes `ntt_pass.cuh`.
+    pub fn compiled(&self, source: Source) -> Source {
         let [q, a, b] = self.radices;
-        let mut source = Source::new("goldilocks_pass.cu", text, &["goldilocks_pass"])
-            .headers(common::HEADERS)
-            .headers(HEADERS)
+        source
             .define("OUTER_RADIX", q)
             .define("RADIX_A", a)
             .define("RADIX_B", b)
@@ -172,25 +170,28 @@ impl Pass {
             .define("SCALED", u32::from(self.scaled))
             .define("CANONICAL", u32::from(self.canonical))
             .define("THREADS", self.threads)
-            .define("BLOCKS", self.blocks);
-        if q == 5 {
-            let names = ["FIFTH_0", "FIFTH_1", "FIFTH_2", "FIFTH_3"];
-            for (name, c) in names.into_iter().zip(tables::fifths()) {
-                source = source.define(name, format_args!("{c}ull"));
-            }
-        }
-        source
+            .define("BLOCKS", self.blocks)
+    }
+
+    /// Returns the exponents e of the factors ω^e of the tables of `ntt_pass.cuh`, ω of order
+    /// Q·A·B: those of the A·B inner factors, then those of the Q·A·B outer ones.
+    pub fn exponents(&self) -> impl Iterator<Item = usize> {
+        let [q, a, b] = self.radices;
+        let (join, m, length) = (self.join, a * b, q * a * b);
+        let inner = (0..m).map(move |i| q * if join { i / b * (i % b) } else { i / a * (i % a) });
+        let outer = (0..length).map(move |i| if join { i / m * (i % m) } else { i / q * (i % q) });
+        inner.chain(outer).map(move |exponent| exponent % length)
     }
 }
 
 /// Returns the odd factor of a length: 1, 3 or 5, or another number for a length that no plan has.
-pub(super) fn odd_factor(length: usize) -> usize {
+pub(crate) fn odd_factor(length: usize) -> usize {
     length >> length.trailing_zeros()
 }
 
 /// Returns the numbers of points of the lines of all passes. Their product is `length`, and only the
 /// first has an odd factor.
-fn lengths_of_lines(length: usize, order: Order, shared_memory: u32) -> Vec<usize> {
+fn lengths_of_lines(costs: &Costs, length: usize, order: Order, shared_memory: u32) -> Vec<usize> {
     let odd = odd_factor(length);
     let (log2, of_odd) =
         ((length / odd).ilog2() as usize, odd.next_power_of_two().ilog2() as usize);
@@ -202,17 +203,17 @@ fn lengths_of_lines(length: usize, order: Order, shared_memory: u32) -> Vec<usiz
     if levels <= most {
         return vec![length];
     }
-    let last = if order == Order::Natural { NATURAL } else { REVERSED };
+    let last = if order == Order::Natural { &costs.natural } else { &costs.reversed };
     let range = LEAST_LEVELS..=most;
     let cost = |of: &[u32; 8], levels: usize| of[levels - LEAST_LEVELS];
     let two = range
         .clone()
         .filter(|&a| range.contains(&(levels.saturating_sub(a))))
-        .map(|a| (cost(&COLUMNS, a) + cost(&last, levels - a), vec![a, levels - a]));
+        .map(|a| (cost(&costs.columns, a) + cost(last, levels - a), vec![a, levels - a]));
     let three =
         range.clone().flat_map(|a| range.clone().map(move |b| (a, b))).filter_map(|(a, b)| {
             let c = levels.checked_sub(a + b).filter(|c| range.contains(c))?;
-            Some((cost(&COLUMNS, a) + cost(&COLUMNS, b) + cost(&last, c), vec![a, b, c]))
+            Some((cost(&costs.columns, a) + cost(&costs.columns, b) + cost(last, c), vec![a, b, c]))
         });
     let fastest = two.chain(three).min_by_key(|(cost, _)| *cost);
     // With little shared memory a transform may need more passes than three; there are none longer.

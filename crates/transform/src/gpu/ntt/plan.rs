@@ -1,14 +1,13 @@
-//! Plans of transforms modulo q = 2^64 − 2^32 + 1.
+//! Plans of transforms over a field.
 
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-use warpint_arith::goldilocks::{inverse, pow};
 use warpint_device::{
-    Arg, Buffer, Cells, Device, DeviceError, ErrorKind, Kernel, Launch, Source, View, common,
+    Arg, Buffer, Cells, Device, DeviceError, ErrorKind, Kernel, Launch, Source, View,
 };
 
+use super::field::{NttField, PassField};
 use super::passes::{Pass, odd_factor};
-use super::tables::{powers, root};
 use crate::gpu::WrongLength;
 use crate::gpu::vectors::fits;
 use crate::{Order, Plan};
@@ -19,31 +18,49 @@ const MOST_POINTS: usize = 1 << 30;
 const MOST_OF_BATCH: usize = 1 << 36;
 const MOST_WORDS: usize = 1 << 40;
 const MOST_VECTORS: usize = 1 << 28;
+/// The largest number of primes.
+const MOST_PRIMES: usize = 65_535;
 
 /// The number of threads of a block of the kernels that multiply.
-const THREADS: u32 = 256;
+pub(in crate::gpu) const THREADS: u32 = 256;
 
-/// The reason why an [`Ntt64`] cannot be created, or why one of its operations failed.
+/// The reason why an [`Ntt`] cannot be created, or why one of its operations failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum Ntt64Error {
+pub enum NttError {
     /// No transform has the requested number of points, which is stored here.
-    #[error(
-        "no transform modulo 2^64 − 2^32 + 1 has {0} points: lengths are 2^k, 3·2^k and 5·2^k up to 2^30"
-    )]
+    #[error("no transform has {0} points: lengths are 2^k, 3·2^k and 5·2^k up to 2^30")]
     Length(usize),
+    /// The field of a prime lacks the root of unity that the transform or the convolution requires.
+    #[error(
+        "there is no root of unity of order {order} modulo {prime}: choose a prime p of which {order} divides p − 1"
+    )]
+    NoRoot {
+        /// The prime p.
+        prime: u64,
+        /// The order of the root: N, or 2N for a negacyclic convolution.
+        order: usize,
+    },
+    /// The number of primes, which is stored here, is 0 or too large.
+    #[error("cannot plan transforms modulo {0} primes: give 1 to 65535 primes")]
+    Primes(usize),
     /// The batch is empty or too large, or vectors overlap.
     #[error(
-        "invalid batch of {batch} vectors of {length} points, {stride} words apart: there are 1 to 2^28 vectors with at most 2^36 points, they do not overlap, and take at most 2^40 words"
+        "invalid batch of {batch} vectors of {length} points, {stride} words apart, modulo {primes} primes: there are 1 to 2^28 vectors modulo all primes with at most 2^36 points, they do not overlap, and take at most 2^40 words"
     )]
     Batch {
-        /// The number of vectors.
+        /// The number of vectors modulo each prime.
         batch: usize,
         /// The number of points of a vector.
         length: usize,
         /// The distance of the first points of two consecutive vectors, in words.
         stride: usize,
+        /// The number of primes.
+        primes: usize,
     },
+    /// The host does not have enough memory for the tables of a plan, or for a copy of a vector.
+    #[error("the host does not have enough memory for a transform of {0} points")]
+    Memory(usize),
     /// A buffer or a slice does not have the length that the plan requires.
     #[error(transparent)]
     Words(#[from] WrongLength),
@@ -52,33 +69,34 @@ pub enum Ntt64Error {
     Device(#[from] DeviceError),
 }
 
-impl Ntt64Error {
+impl NttError {
     /// Returns the kind of the error, which says what a caller can do about it.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         match self {
-            Self::Length(_) | Self::Batch { .. } | Self::Words(_) => ErrorKind::BadInput,
             Self::Device(e) => e.kind(),
+            Self::Memory(_) => ErrorKind::Resources,
+            _ => ErrorKind::BadInput,
         }
     }
 }
 
-/// What an [`Ntt64`] is to transform.
+/// What an [`Ntt`] is to transform.
 ///
 /// ```
 /// use warpint_transform::Order;
-/// use warpint_transform::gpu::goldilocks::Ntt64Request;
+/// use warpint_transform::gpu::ntt::NttRequest;
 ///
 /// // A thousand vectors of 3·2^10 points, each followed by 1,024 other words.
-/// let request = Ntt64Request::new(3 << 10).batch(1000).stride(1 << 12).order(Order::BitReversed);
+/// let request = NttRequest::new(3 << 10).batch(1000).stride(1 << 12).order(Order::BitReversed);
 /// # assert_eq!(request.length, 3072);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Ntt64Request {
+pub struct NttRequest {
     /// The number N of points of a vector: 2^k, 3·2^k or 5·2^k, at most 2^30.
     pub length: usize,
-    /// The number of vectors.
+    /// The number of vectors modulo each prime.
     pub batch: usize,
     /// The distance of the first points of two consecutive vectors, in words; at least N.
     pub stride: usize,
@@ -86,14 +104,14 @@ pub struct Ntt64Request {
     pub order: Order,
 }
 
-impl Ntt64Request {
+impl NttRequest {
     /// Returns the request for one vector of `length` points, with the X_k in natural order.
     #[must_use]
     pub fn new(length: usize) -> Self {
         Self { length, batch: 1, stride: length, order: Order::Natural }
     }
 
-    /// Sets the number of vectors.
+    /// Sets the number of vectors modulo each prime.
     #[must_use]
     pub fn batch(mut self, batch: usize) -> Self {
         self.batch = batch;
@@ -114,89 +132,134 @@ impl Ntt64Request {
         self.order = order;
         self
     }
+
+    /// Returns an error if no plan has these lengths, or not modulo this number of primes.
+    pub(crate) fn check(&self, primes: usize) -> Result<(), NttError> {
+        let Self { length, batch, stride, .. } = *self;
+        if length == 0 || length > MOST_POINTS || !matches!(odd_factor(length), 1 | 3 | 5) {
+            return Err(NttError::Length(length));
+        }
+        if !(1..=MOST_PRIMES).contains(&primes) {
+            return Err(NttError::Primes(primes));
+        }
+        let within = |x: usize, most| {
+            let all = batch.checked_mul(primes).and_then(|vectors| vectors.checked_mul(x));
+            all.is_some_and(|all| all <= most)
+        };
+        let fit = within(1, MOST_VECTORS) && within(stride, MOST_WORDS);
+        if batch == 0 || !fit || !within(length, MOST_OF_BATCH) || stride < length {
+            return Err(NttError::Batch { batch, length, stride, primes });
+        }
+        Ok(())
+    }
+
+    /// Returns (vector, k) for the X_k at index `place` of a batch, and `None` between vectors.
+    pub(crate) fn frequency(&self, vectors: usize, place: usize) -> Option<(usize, usize)> {
+        let Self { length, stride, order, .. } = *self;
+        let (vector, place) = (place / stride, place % stride);
+        let k = match order {
+            Order::Natural => place,
+            Order::BitReversed => frequency_of_place(length, place),
+        };
+        (place < length && vector < vectors).then_some((vector, k))
+    }
 }
 
-/// A plan of transforms and convolutions of one length N modulo q = 2^64 − 2^32 + 1, on a device.
-/// The [module](super) states the definition and the bounds.
-///
-/// Point j of vector v of a batch is word v·stride + j of a buffer, and a buffer has (batch −
-/// 1)·stride + N words. Words between vectors are neither read nor written.
+/// A plan of transforms and convolutions of one length N, on a device, modulo one prime or several
+/// primes. The [module](super) states the definition, the layout and the order.
 ///
 /// Operations are asynchronous, except the first of each kind, which compiles its kernels, and
 /// those that allocate a temporary batch: [`Plan::convolve`] never does, and transforms only if they
 /// are in natural order and take more than one pass; then the plan keeps that batch.
 #[derive(Debug)]
-pub struct Ntt64 {
+pub struct Ntt<F: NttField> {
     device: Device,
-    request: Ntt64Request,
+    fields: Vec<F>,
+    request: NttRequest,
     /// The largest size of a tile, in bytes.
     shared_memory: u32,
-    /// The powers ω^e and ω^(e·2^log_low) for e < 2^log_low, and those of 1/ω.
-    powers: [[Buffer<u64>; 2]; 2],
-    log_low: u32,
+    constants: F::Constants,
+    /// The powers of the roots of order N.
+    powers: Powers<F>,
     multiply: Kernel,
     twist: Kernel,
-    /// The powers of a root of order 2N for negacyclic convolutions, if they were needed.
-    half_powers: OnceLock<[[Buffer<u64>; 2]; 2]>,
+    /// The powers of the roots of order 2N for negacyclic convolutions, if they were needed.
+    half_powers: OnceLock<Powers<F>>,
     /// The passes of transforms and of inverse transforms in natural order, and those in
     /// bit-reversed order.
-    flows: [[OnceLock<Vec<Ready>>; 2]; 2],
-    scratch: Mutex<Option<Buffer<u64>>>,
+    flows: [[OnceLock<Vec<Ready<F>>>; 2]; 2],
+    scratch: Mutex<Option<Buffer<F::Word>>>,
 }
 
 /// A pass with its kernel and its tables on the device.
 #[derive(Debug)]
-struct Ready {
+struct Ready<F: PassField> {
     pass: Pass,
     kernel: Kernel,
-    tables: Buffer<u64>,
+    tables: Buffer<F::Word>,
 }
 
-impl Ntt64 {
-    /// Plans transforms of one vector of `length` points, with the X_k in natural order.
-    ///
-    /// # Errors
-    /// As for [`Self::with`].
-    pub fn new(device: &Device, length: usize) -> Result<Self, Ntt64Error> {
-        Self::with(device, Ntt64Request::new(length))
-    }
+/// The powers ω^e and ω^(e·2^log_low) for e < 2^log_low of each prime, and those of 1/ω.
+#[derive(Debug)]
+struct Powers<F: PassField> {
+    log_low: u32,
+    of: [[Buffer<F::Word>; 2]; 2],
+}
 
-    /// Plans the transforms of a request. Compiles the kernels of the first transform, or loads them
-    /// from the cache. The host computes about 4·√N powers of ω.
+impl<F: NttField> Powers<F> {
+    /// Returns the powers of the roots of order n.
+    fn new(device: &Device, fields: &[F], n: usize, log_low: u32) -> Result<Self, NttError> {
+        let table = |is_inverse, step: u64, count| -> Result<Buffer<F::Word>, NttError> {
+            let mut all = Vec::with_capacity(fields.len() * count);
+            for field in fields {
+                let root = field.root(n, is_inverse);
+                let root = root.ok_or(NttError::NoRoot { prime: field.prime(), order: n })?;
+                all.extend(field.powers(field.power(root, step), count));
+            }
+            Ok(device.upload(&all)?)
+        };
+        let of = |is_inverse| -> Result<_, NttError> {
+            let low = table(is_inverse, 1, 1 << log_low)?;
+            Ok([low, table(is_inverse, 1 << log_low, n.div_ceil(1 << log_low))?])
+        };
+        Ok(Self { log_low, of: [of(false)?, of(true)?] })
+    }
+}
+
+impl<F: NttField> Ntt<F> {
+    /// Plans the transforms of a request modulo the primes of `fields`. Compiles the kernels of the
+    /// first transform, or loads them from the cache. The host computes about 4·√N powers of ω for
+    /// each prime.
     ///
     /// # Errors
-    /// The length is not 2^k, 3·2^k or 5·2^k, or larger than 2^30. The batch is empty or too large,
-    /// or its vectors overlap. The device cannot compile the kernels, fails, or does not have enough
-    /// memory.
-    pub fn with(device: &Device, request: Ntt64Request) -> Result<Self, Ntt64Error> {
-        Self::with_shared_memory(device, request, device.info().shared_memory_per_block)
+    /// The length is not 2^k, 3·2^k or 5·2^k, or larger than 2^30. The field of a prime has no root
+    /// of unity of order N. There are no primes or more than 65,535. The batch is empty or too
+    /// large, or its vectors overlap. The device cannot compile the kernels, fails, or does not have
+    /// enough memory.
+    pub fn over(device: &Device, fields: &[F], request: NttRequest) -> Result<Self, NttError> {
+        Self::with_shared_memory(device, fields, request, device.info().shared_memory_per_block)
     }
 
     /// Plans the transforms of a request with tiles of at most `shared_memory` bytes.
-    pub(super) fn with_shared_memory(
+    pub(in crate::gpu) fn with_shared_memory(
         device: &Device,
-        request: Ntt64Request,
+        fields: &[F],
+        request: NttRequest,
         shared_memory: u32,
-    ) -> Result<Self, Ntt64Error> {
-        let Ntt64Request { length, batch, stride, .. } = request;
-        if length == 0 || length > MOST_POINTS || !matches!(odd_factor(length), 1 | 3 | 5) {
-            return Err(Ntt64Error::Length(length));
-        }
-        let words = batch.checked_mul(stride).is_some_and(|words| words <= MOST_WORDS);
-        let points = batch.checked_mul(length).is_some_and(|points| points <= MOST_OF_BATCH);
-        if !words || !points || batch == 0 || batch > MOST_VECTORS || stride < length {
-            return Err(Ntt64Error::Batch { batch, length, stride });
-        }
+    ) -> Result<Self, NttError> {
+        request.check(fields.len())?;
+        let length = request.length;
         let log_low = length.next_power_of_two().ilog2().div_ceil(2);
-        let program = device.program(&multiply_source())?;
+        let program = device.program(&F::product_source())?;
         let plan = Self {
             device: device.clone(),
+            fields: fields.to_vec(),
             request,
             shared_memory,
-            powers: two_tables(device, length, log_low)?,
-            log_low,
-            multiply: program.kernel("goldilocks_multiply", 0)?,
-            twist: program.kernel("goldilocks_twist", 0)?,
+            constants: F::constants(device, fields, length)?,
+            powers: Powers::new(device, fields, length, log_low)?,
+            multiply: program.kernel(F::KERNELS[1], 0)?,
+            twist: program.kernel(F::KERNELS[2], 0)?,
             half_powers: OnceLock::new(),
             flows: Default::default(),
             scratch: Mutex::new(None),
@@ -205,17 +268,23 @@ impl Ntt64 {
         Ok(plan)
     }
 
+    /// Returns the fields modulo the primes of the plan.
+    #[must_use]
+    pub fn fields(&self) -> &[F] {
+        &self.fields
+    }
+
     /// Returns what the plan transforms.
     #[must_use]
-    pub fn request(&self) -> Ntt64Request {
+    pub fn request(&self) -> NttRequest {
         self.request
     }
 
     /// Returns the number of passes over memory of a transform.
     #[must_use]
     pub fn passes(&self) -> usize {
-        let Ntt64Request { length, order, .. } = self.request;
-        Pass::sequence(length, order, false, self.shared_memory).len()
+        let NttRequest { length, order, .. } = self.request;
+        Pass::sequence(&F::COSTS, length, order, false, self.shared_memory).len()
     }
 
     /// Transforms the vectors of a batch in host memory: uploads it, computes [`Plan::forward`], and
@@ -223,7 +292,7 @@ impl Ntt64 {
     ///
     /// # Errors
     /// As for [`Plan::forward`].
-    pub fn forward_on_host(&self, x: &mut [u64]) -> Result<(), Ntt64Error> {
+    pub fn forward_on_host(&self, x: &mut [F::Word]) -> Result<(), NttError> {
         self.on_host(x, |x| self.forward(x))
     }
 
@@ -232,7 +301,7 @@ impl Ntt64 {
     ///
     /// # Errors
     /// As for [`Plan::forward`].
-    pub fn inverse_on_host(&self, x: &mut [u64]) -> Result<(), Ntt64Error> {
+    pub fn inverse_on_host(&self, x: &mut [F::Word]) -> Result<(), NttError> {
         self.on_host(x, |x| self.inverse(x))
     }
 
@@ -240,7 +309,7 @@ impl Ntt64 {
     ///
     /// # Errors
     /// As for [`Plan::forward`].
-    pub fn forward_cells(&self, x: Cells<'_, u64>) -> Result<(), Ntt64Error> {
+    pub fn forward_cells(&self, x: Cells<'_, F::Word>) -> Result<(), NttError> {
         self.in_cells(x, false)
     }
 
@@ -248,11 +317,11 @@ impl Ntt64 {
     ///
     /// # Errors
     /// As for [`Plan::forward`].
-    pub fn inverse_cells(&self, x: Cells<'_, u64>) -> Result<(), Ntt64Error> {
+    pub fn inverse_cells(&self, x: Cells<'_, F::Word>) -> Result<(), NttError> {
         self.in_cells(x, true)
     }
 
-    fn in_cells(&self, x: Cells<'_, u64>, inverse: bool) -> Result<(), Ntt64Error> {
+    fn in_cells(&self, x: Cells<'_, F::Word>, inverse: bool) -> Result<(), NttError> {
         if x.len() != self.size() {
             return Err(WrongLength { words: x.len(), expected: self.size() }.into());
         }
@@ -261,9 +330,9 @@ impl Ntt64 {
 
     fn on_host(
         &self,
-        x: &mut [u64],
-        work: impl FnOnce(&mut Buffer<u64>) -> Result<(), Ntt64Error>,
-    ) -> Result<(), Ntt64Error> {
+        x: &mut [F::Word],
+        work: impl FnOnce(&mut Buffer<F::Word>) -> Result<(), NttError>,
+    ) -> Result<(), NttError> {
         if x.len() != self.size() {
             return Err(WrongLength { words: x.len(), expected: self.size() }.into());
         }
@@ -280,12 +349,12 @@ impl Ntt64 {
     /// Cost: a cyclic convolution and three passes more.
     ///
     /// # Errors
-    /// As for [`Plan::forward`].
+    /// The field of a prime has no root of unity of order 2N; otherwise as for [`Plan::forward`].
     pub fn convolve_negacyclic(
         &self,
-        a: &mut Buffer<u64>,
-        b: &mut Buffer<u64>,
-    ) -> Result<(), Ntt64Error> {
+        a: &mut Buffer<F::Word>,
+        b: &mut Buffer<F::Word>,
+    ) -> Result<(), NttError> {
         fits(a, self.size())?;
         fits(b, self.size())?;
         // With ψ² = ω, the cyclic convolution of a_j·ψ^j and b_j·ψ^j is c_j·ψ^j.
@@ -302,7 +371,7 @@ impl Ntt64 {
     ///
     /// # Errors
     /// As for [`Plan::forward`].
-    pub fn square(&self, a: &mut Buffer<u64>) -> Result<(), Ntt64Error> {
+    pub fn square(&self, a: &mut Buffer<F::Word>) -> Result<(), NttError> {
         fits(a, self.size())?;
         let order = Order::BitReversed;
         let a = a.cells(..);
@@ -312,63 +381,72 @@ impl Ntt64 {
     }
 
     /// Computes a ← a·b, point by point. Both may be the same memory.
-    fn multiply(&self, a: Cells<'_, u64>, b: View<'_, u64>) -> Result<(), DeviceError> {
-        let args = [
+    fn multiply(&self, a: Cells<'_, F::Word>, b: View<'_, F::Word>) -> Result<(), DeviceError> {
+        let mut args = vec![
             a.into(),
             b.into(),
             Arg::U64(self.request.length as u64),
             Arg::U64(self.request.stride as u64),
             Arg::U32(self.request.batch as u32),
         ];
+        args.extend(F::product_constants(&self.constants));
         // SAFETY: both have the words of a batch.
         unsafe { self.multiply.launch(self.of_points(), &args) }
     }
 
-    /// Multiplies x_j by ψ^j, or by ψ^(−j), where ψ is the root of unity of order 2N.
-    fn twist(&self, x: &mut Buffer<u64>, back: bool) -> Result<(), Ntt64Error> {
-        let length = self.request.length;
-        let log_low = self.log_low + 1;
-        if self.half_powers.get().is_none() {
-            let tables = two_tables(&self.device, 2 * length, log_low)?;
-            // Another thread may have been faster.
-            let _ = self.half_powers.set(tables);
+    /// Returns the powers of the roots ψ of order 2N.
+    fn half_powers(&self) -> Result<&Powers<F>, NttError> {
+        if let Some(powers) = self.half_powers.get() {
+            return Ok(powers);
         }
-        let Some(tables) = self.half_powers.get() else { return Ok(()) };
-        let [low, high] = &tables[usize::from(back)];
-        let args = [
+        let (n, log_low) = (2 * self.request.length, self.powers.log_low + 1);
+        let powers = Powers::new(&self.device, &self.fields, n, log_low)?;
+        Ok(self.half_powers.get_or_init(|| powers))
+    }
+
+    /// Multiplies x_j by ψ^j, or by ψ^(−j), where ψ is the root of unity of order 2N.
+    fn twist(&self, x: &mut Buffer<F::Word>, back: bool) -> Result<(), NttError> {
+        let Powers { log_low, of } = self.half_powers()?;
+        let [low, high] = &of[usize::from(back)];
+        let mut args = vec![
             x.into(),
             low.into(),
             high.into(),
-            Arg::U64(length as u64),
+            Arg::U64(self.request.length as u64),
             Arg::U64(self.request.stride as u64),
             Arg::U32(self.request.batch as u32),
-            Arg::U32(log_low),
+            Arg::U32(*log_low),
         ];
+        args.extend(F::product_constants(&self.constants));
         // SAFETY: x has the words of a batch, and the tables the powers ψ^j for j < 2N.
         unsafe { self.twist.launch(self.of_points(), &args)? };
         Ok(())
     }
 
     /// Returns a launch with a thread for each point of a vector. Blocks whose y differ belong to
-    /// different vectors; with more than 2^15 vectors, threads run through several.
+    /// different vectors; with more than 2^15 vectors, threads run through several. Blocks whose z
+    /// differ belong to different primes.
     fn of_points(&self) -> Launch {
         let blocks = self.request.length.div_ceil(THREADS as usize) as u32;
         let vectors = self.request.batch.min(1 << 15) as u32;
-        Launch { grid: [blocks, vectors, 1], block: [THREADS, 1, 1], shared_bytes: 0 }
+        let grid = [blocks, vectors, self.fields.len() as u32];
+        Launch { grid, block: [THREADS, 1, 1], shared_bytes: 0 }
     }
 
     /// Returns the passes of transforms, or of inverse transforms.
-    fn flow(&self, order: Order, inverse: bool) -> Result<&[Ready], Ntt64Error> {
+    fn flow(&self, order: Order, inverse: bool) -> Result<&[Ready<F>], NttError> {
         let flow = &self.flows[usize::from(order == Order::BitReversed)][usize::from(inverse)];
         if let Some(ready) = flow.get() {
             return Ok(ready);
         }
-        let passes = Pass::sequence(self.request.length, order, inverse, self.shared_memory);
-        let sources: Vec<Source> = passes.iter().map(Pass::source).collect();
+        let passes =
+            Pass::sequence(&F::COSTS, self.request.length, order, inverse, self.shared_memory);
+        let sources: Vec<Source> = passes.iter().map(F::pass_source).collect();
         let programs = self.device.programs(&sources)?;
         let ready = passes.into_iter().zip(programs).map(|(pass, program)| {
-            let kernel = program.kernel("goldilocks_pass", pass.shared_bytes())?;
-            Ok(Ready { pass, kernel, tables: self.device.upload(&pass.tables())? })
+            let kernel = program.kernel(F::KERNELS[0], pass.shared_bytes())?;
+            let tables: Vec<_> = self.fields.iter().flat_map(|field| field.tables(&pass)).collect();
+            Ok(Ready { pass, kernel, tables: self.device.upload(&tables)? })
         });
         let ready = ready.collect::<Result<Vec<_>, DeviceError>>()?;
         Ok(flow.get_or_init(|| ready))
@@ -378,11 +456,11 @@ impl Ntt64 {
     /// `to`. Both may be the same memory.
     fn transform(
         &self,
-        from: View<'_, u64>,
-        to: Cells<'_, u64>,
+        from: View<'_, F::Word>,
+        to: Cells<'_, F::Word>,
         order: Order,
         inverse: bool,
-    ) -> Result<(), Ntt64Error> {
+    ) -> Result<(), NttError> {
         let flow = self.flow(order, inverse)?;
         if order == Order::BitReversed || flow.len() == 1 {
             let mut from = from;
@@ -397,7 +475,7 @@ impl Ntt64 {
         let mut scratch = self.scratch.lock().unwrap_or_else(PoisonError::into_inner);
         let scratch = match &mut *scratch {
             Some(scratch) => scratch,
-            None => scratch.insert(self.device.alloc(self.request.batch * self.request.length)?),
+            None => scratch.insert(self.device.alloc(self.batch() * self.request.length)?),
         };
         let scratch = (scratch.cells(..), self.request.length);
         let mut from = (from, self.request.stride);
@@ -412,83 +490,88 @@ impl Ntt64 {
     /// Launches a pass that reads `from` and writes `to`, both given with the distance of vectors.
     fn pass(
         &self,
-        Ready { pass, kernel, tables }: &Ready,
-        (from, from_stride): (View<'_, u64>, usize),
-        (to, to_stride): (Cells<'_, u64>, usize),
+        Ready { pass, kernel, tables }: &Ready<F>,
+        (from, from_stride): (View<'_, F::Word>, usize),
+        (to, to_stride): (Cells<'_, F::Word>, usize),
     ) -> Result<(), DeviceError> {
-        let Ntt64Request { length, batch, .. } = self.request;
+        let NttRequest { length, batch, .. } = self.request;
         let of_vector = length / pass.length();
         let lines = of_vector * batch;
-        let last = |stride: usize| (batch - 1) * stride + length;
+        let last = |stride: usize| (self.batch() - 1) * stride + length;
         assert_eq!([from.len(), to.len()], [last(from_stride), last(to_stride)], "words");
-        let scale = inverse(length as u64).unwrap_or(1);
-        let [low, high] = &self.powers[usize::from(pass.inverse)];
+        let Powers { log_low, of } = &self.powers;
+        let [low, high] = &of[usize::from(pass.inverse)];
         let args = [
             to.into(),
             from.into(),
             tables.into(),
             low.into(),
             high.into(),
-            Arg::U64(scale),
+            F::pass_constants(&self.constants),
             Arg::U64(to_stride as u64),
             Arg::U64(from_stride as u64),
             Arg::U32(lines as u32),
             Arg::U32(of_vector as u32),
             Arg::U32(pass.inner.ilog2()),
             Arg::U32(pass.middle.ilog2()),
-            Arg::U32(self.log_low),
+            Arg::U32(*log_low),
             Arg::U32(pass.outer as u32),
         ];
         let blocks = lines.div_ceil(pass.lines);
-        let launch = Launch::linear(blocks as u32, pass.threads).shared(pass.shared_bytes());
+        let launch = Launch {
+            grid: [blocks as u32, self.fields.len() as u32, 1],
+            block: [pass.threads, 1, 1],
+            shared_bytes: pass.shared_bytes(),
+        };
         // SAFETY: both are batches of the plan with these distances of vectors, and the tables were
         // made for the pass and for the length.
         unsafe { kernel.launch(launch, &args) }
     }
 }
 
-impl Plan for Ntt64 {
-    type Vectors = Buffer<u64>;
-    type Error = Ntt64Error;
+impl<F: NttField> Plan for Ntt<F> {
+    type Vectors = Buffer<F::Word>;
+    type Error = NttError;
 
     fn points(&self) -> usize {
         self.request.length
     }
 
+    /// Returns the number of vectors modulo all primes.
     fn batch(&self) -> usize {
-        self.request.batch
+        self.fields.len() * self.request.batch
     }
 
-    /// Returns the number of words of a batch: (batch − 1)·stride + N.
+    /// Returns the number of words of a batch: (S·batch − 1)·stride + N for S primes.
     fn size(&self) -> usize {
-        (self.request.batch - 1) * self.request.stride + self.request.length
+        (self.batch() - 1) * self.request.stride + self.request.length
     }
 
-    fn forward(&self, x: &mut Buffer<u64>) -> Result<(), Ntt64Error> {
+    fn forward(&self, x: &mut Buffer<F::Word>) -> Result<(), NttError> {
         fits(x, self.size())?;
         let x = x.cells(..);
         self.transform(x.view(), x, self.request.order, false)
     }
 
-    fn forward_into(&self, x: &Buffer<u64>, out: &mut Buffer<u64>) -> Result<(), Ntt64Error> {
+    fn forward_into(&self, x: &Buffer<F::Word>, out: &mut Buffer<F::Word>) -> Result<(), NttError> {
         fits(x, self.size())?;
         fits(out, self.size())?;
         self.transform(x.into(), out.cells(..), self.request.order, false)
     }
 
-    fn inverse(&self, x: &mut Buffer<u64>) -> Result<(), Ntt64Error> {
+    fn inverse(&self, x: &mut Buffer<F::Word>) -> Result<(), NttError> {
         fits(x, self.size())?;
         let x = x.cells(..);
         self.transform(x.view(), x, self.request.order, true)
     }
 
-    fn inverse_into(&self, x: &Buffer<u64>, out: &mut Buffer<u64>) -> Result<(), Ntt64Error> {
+    fn inverse_into(&self, x: &Buffer<F::Word>, out: &mut Buffer<F::Word>) -> Result<(), NttError> {
         fits(x, self.size())?;
         fits(out, self.size())?;
         self.transform(x.into(), out.cells(..), self.request.order, true)
     }
 
-    fn convolve(&self, a: &mut Buffer<u64>, b: &mut Buffer<u64>) -> Result<(), Ntt64Error> {
+    fn convolve(&self, a: &mut Buffer<F::Word>, b: &mut Buffer<F::Word>) -> Result<(), NttError> {
         fits(a, self.size())?;
         fits(b, self.size())?;
         // The order of the products does not matter, and transforms in this order are in place.
@@ -500,41 +583,17 @@ impl Plan for Ntt64 {
         self.transform(a.view(), a, order, true)
     }
 
-    /// Returns (vector, k) for the X_k that is at index `place` of a batch of transforms. In
-    /// bit-reversed order of N = f·2^m points with f odd, X_(u + f·v) is at u·2^m + r, where the m
-    /// bits of r are those of v in reverse order.
+    /// Returns (vector, k) for the X_k that is at index `place` of a batch of transforms.
     fn frequency(&self, place: usize) -> Option<(usize, usize)> {
-        let Ntt64Request { length, batch, stride, order } = self.request;
-        let (vector, place) = (place / stride, place % stride);
-        let odd = odd_factor(length);
-        let bits = length.trailing_zeros();
-        let (u, r) = (place >> bits, place % (1 << bits));
-        let v = if bits == 0 { 0 } else { r.reverse_bits() >> (usize::BITS - bits) };
-        let k = if order == Order::Natural { place } else { u + odd * v };
-        (place < length && vector < batch).then_some((vector, k))
+        self.request.frequency(self.batch(), place)
     }
 }
 
-/// Returns the powers ω^e and ω^(e·2^log_low) for e < 2^log_low on the device, where ω is the root
-/// of unity of order n, and those of its inverse.
-fn two_tables(
-    device: &Device,
-    n: usize,
-    log_low: u32,
-) -> Result<[[Buffer<u64>; 2]; 2], DeviceError> {
-    let of = |is_inverse| {
-        let low = powers(root(n, is_inverse), 1 << log_low);
-        let high = powers(pow(root(n, is_inverse), 1 << log_low), n.div_ceil(1 << log_low));
-        Ok([device.upload(&low)?, device.upload(&high)?])
-    };
-    Ok([of(false)?, of(true)?])
-}
-
-/// Returns the source of the kernels that multiply.
-pub(super) fn multiply_source() -> Source {
-    const KERNELS: [&str; 2] = ["goldilocks_multiply", "goldilocks_twist"];
-    let text = include_str!("../../../kernels/goldilocks_products.cu");
-    Source::new("goldilocks_products.cu", text, &KERNELS)
-        .headers(common::HEADERS)
-        .define("THREADS", THREADS)
+/// Returns the k of the X_k at a place below N = f·2^m in bit-reversed order: X_(u + f·v) is at u·2^m
+/// + r, where the m bits of r are those of v in reverse order.
+pub(crate) fn frequency_of_place(length: usize, place: usize) -> usize {
+    let bits = length.trailing_zeros();
+    let (u, r) = (place >> bits, place % (1 << bits));
+    let v = if bits == 0 { 0 } else { r.reverse_bits() >> (usize::BITS - bits) };
+    u + odd_factor(length) * v
 }
