@@ -131,8 +131,8 @@ struct Arithmetic {
 
     DEVICE double load(double x) const { return x; }
     DEVICE double once(double x) const { return reduce(f, x); }
-    DEVICE double times(double x, Factor w) const { return mul_by(f, x, w); }
-    DEVICE double times(double x, double w) const { return mul(f, x, w); }
+    DEVICE double twiddled(double x, Factor w) const { return mul_by(f, x, w); }
+    DEVICE double twiddled(double x, double w) const { return mul(f, x, w); }
     DEVICE double powered(double x, double t) const { return mul(f, x, t); }
     DEVICE double product(double x, double y) const { return mul(f, x, y); }
     DEVICE double scaled(double t) const { return mul_by(f, t, scale); }

@@ -18,7 +18,7 @@ struct Arithmetic {
 
     DEVICE Wide load(u64 x) const { return widen(x); }
     DEVICE Wide once(u64 x) const { return widen(x); }
-    DEVICE Wide times(u64 x, u64 w) const { return mul(x, w); }
+    DEVICE Wide twiddled(u64 x, u64 w) const { return mul(x, w); }
     DEVICE Wide powered(u64 x, u64 t) const { return mul(x, t); }
     DEVICE u64 product(u64 x, u64 y) const { return correct(mul(x, y)); }
     DEVICE u64 scaled(u64 t) const { return product(t, scale); }

@@ -28,7 +28,7 @@
 //     inner, outer          the tables: ω^(b·ka), ω of order M, and ω^(m·kq), ω of order LENGTH
 //     load(x)               an element as `transform` takes it
 //     once(x)               an element of the tile as `transform` takes it
-//     times(x, w)           an element of the tile times a factor of a table, as `transform` takes it
+//     twiddled(x, w)        an element of the tile times a factor of a table, as `transform` takes it
 //     powered(x, t)         x times a power, as `transform` takes it
 //     product(x, y)         the product of two powers
 //     scaled(t)             the power t times the scale of the pass
@@ -141,7 +141,7 @@ DEVICE auto twiddled_by(const Arithmetic& field, const Element* points, const Ta
     if constexpr (i == 0) {
         return field.once(points[0]);
     } else {
-        return field.times(points[i * apart], twiddles[i * stride]);
+        return field.twiddled(points[i * apart], twiddles[i * stride]);
     }
 }
 
@@ -206,7 +206,7 @@ DEVICE void split(Element* to, const Element* from, const Arithmetic& field, con
             Element* slots = tile + Tile::at(u, 0, b);
             const auto* __restrict__ twiddles = field.outer + Q * b + kq_of(u);
             field.transform<A, F::FROM_OUTER, F::TO_TILE>(
-                [&](auto a) { return field.times(slots[VALUE(a) * Tile::STRIDE_A], twiddles[VALUE(a) * B * Q]); },
+                [&](auto a) { return field.twiddled(slots[VALUE(a) * Tile::STRIDE_A], twiddles[VALUE(a) * B * Q]); },
                 [&](auto k, Element v) { slots[directed(VALUE(k), A) * Tile::STRIDE_A] = v; });
         });
     } else {

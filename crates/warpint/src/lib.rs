@@ -234,6 +234,8 @@ mod pages {
     struct Library;
     #[doc = include_str!("../../../docs/guides/polynomials.md")]
     struct Polynomials;
+    #[doc = include_str!("../../../docs/guides/transforms.md")]
+    struct Transforms;
 }
 
 // Threads may share these types, as the book's chapter on the library says.

@@ -1,16 +1,21 @@
 //! The fields whose transforms are measured.
 
 use std::fmt::Display;
+use std::sync::Arc;
 
 use bytemuck::Pod;
 use warpint_arith::f50::F50;
 use warpint_arith::field::Field;
 use warpint_arith::goldilocks::{CORNERS, Goldilocks, canonical, root_of_unity};
 use warpint_device::Rates;
+use warpint_transform::Plan;
+use warpint_transform::cpu::Transform;
+use warpint_transform::cpu::ntt50::CpuNtt50;
 use warpint_transform::f50::primes_for_all_lengths;
-use warpint_transform::gpu::ntt::NttField;
+use warpint_transform::gpu::ntt::{NttField, NttRequest};
 use warpint_transform::gpu::small_primes::SmallPrimesError;
 
+use super::Case;
 use crate::BenchError;
 
 /// The fields to choose from.
@@ -61,6 +66,23 @@ pub(super) trait Measured:
 
     /// Returns an upper bound of the points times levels per second of a device.
     fn levels_per_second(rates: &Rates) -> f64;
+
+    /// Plans the transforms of a row on the CPU.
+    ///
+    /// # Errors
+    /// The host does not have enough memory.
+    fn plan_on_cpu(&self, case: Case) -> Result<CpuPlan<Self::Element>, BenchError>;
+}
+
+/// A transform of all vectors of a batch in place.
+type Work<E> = Box<dyn Fn(&mut [E]) -> Result<(), BenchError>>;
+
+/// The transforms of a batch on the CPU.
+pub(super) struct CpuPlan<E> {
+    pub(super) forward: Work<E>,
+    pub(super) inverse: Work<E>,
+    /// Returns (vector, k) for the output X_k at a place of the batch.
+    pub(super) frequency: Box<dyn Fn(usize) -> Option<(usize, usize)>>,
 }
 
 impl Measured for Goldilocks {
@@ -79,6 +101,18 @@ impl Measured for Goldilocks {
     /// The rate of transforms of 16 or of 32 points in registers, whichever is faster.
     fn levels_per_second(rates: &Rates) -> f64 {
         rates.transforms.iter().map(|of| of.rate.per_second).fold(0.0, f64::max)
+    }
+
+    /// `cpu::Transform`, which has natural order and 2^k points.
+    fn plan_on_cpu(&self, case: Case) -> Result<CpuPlan<u64>, BenchError> {
+        let plan = Arc::new(Transform::new(*self, case.log2)?);
+        let back = Arc::clone(&plan);
+        let n = case.length();
+        Ok(CpuPlan {
+            forward: Box::new(move |x| Ok(plan.forward(x)?)),
+            inverse: Box::new(move |x| Ok(back.inverse(x)?)),
+            frequency: Box::new(move |at| Some((at / n, at % n))),
+        })
     }
 }
 
@@ -100,6 +134,17 @@ impl Measured for F50 {
     /// Half a product of six operations and a sum for each point and level.
     fn levels_per_second(rates: &Rates) -> f64 {
         rates.fp64.fp64 / 4.0
+    }
+
+    fn plan_on_cpu(&self, case: Case) -> Result<CpuPlan<f64>, BenchError> {
+        let request = NttRequest::new(case.length()).batch(case.batch).order(case.order);
+        let plan = Arc::new(CpuNtt50::new(&[*self], request)?);
+        let (back, places) = (Arc::clone(&plan), Arc::clone(&plan));
+        Ok(CpuPlan {
+            forward: Box::new(move |x| Ok(plan.forward(x)?)),
+            inverse: Box::new(move |x| Ok(back.inverse(x)?)),
+            frequency: Box::new(move |at| places.frequency(at)),
+        })
     }
 }
 

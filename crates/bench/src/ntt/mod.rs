@@ -130,11 +130,16 @@ pub enum RequestError {
         /// log2 of the number of points of a vector.
         log2: u32,
     },
-    /// Bit-reversed order was requested on the CPU, which does not support it.
-    #[error("transforms in bit-reversed order are only supported on devices")]
+    /// Bit-reversed order was requested on the CPU modulo 2^64 − 2^32 + 1, which is not supported.
+    #[error(
+        "on the CPU, transforms in bit-reversed order are only supported modulo a prime below 2^50"
+    )]
     ReversedOnCpu,
-    /// A length with an odd factor was requested on the CPU, which does not support it.
-    #[error("transforms of 3·2^k and 5·2^k points are only supported on devices")]
+    /// A length with an odd factor was requested on the CPU modulo 2^64 − 2^32 + 1, which is not
+    /// supported.
+    #[error(
+        "on the CPU, transforms of 3·2^k and 5·2^k points are only supported modulo a prime below 2^50"
+    )]
     OddOnCpu,
 }
 
@@ -197,12 +202,14 @@ impl Request {
 
     /// Returns the rows to measure on a device, or on the CPU.
     fn cases(&self, device: Option<&Device>) -> Result<Vec<Case>, RequestError> {
-        let orders = match (self.orders, device) {
-            (None | Some(Orders::Natural), None) => Orders::Natural,
-            (Some(_), None) => return Err(RequestError::ReversedOnCpu),
-            (orders, Some(_)) => orders.unwrap_or(Orders::Both),
+        // The CPU's plan modulo 2^64 − 2^32 + 1 is for natural order and 2^k points only.
+        let is_plain = device.is_none() && self.modulus == Modulus::Goldilocks;
+        let orders = match self.orders {
+            None | Some(Orders::Natural) if is_plain => Orders::Natural,
+            Some(_) if is_plain => return Err(RequestError::ReversedOnCpu),
+            orders => orders.unwrap_or(Orders::Both),
         };
-        if self.odd > 1 && device.is_none() {
+        if self.odd > 1 && is_plain {
             return Err(RequestError::OddOnCpu);
         }
         let lengths = match &self.lengths[..] {
@@ -218,7 +225,7 @@ impl Request {
         let Self { modulus, odd, .. } = *self;
         let of = |log2: u32| {
             // With an odd factor, a batch has at most 2^batch points.
-            let batch = ((1 << batch) / u64::from(odd) >> log2).max(1) as usize;
+            let batch = (((1 << batch) / u64::from(odd)) >> log2).max(1) as usize;
             orders.all().iter().map(move |&order| Case { modulus, odd, log2, order, batch })
         };
         Ok(lengths.into_iter().flat_map(of).collect())

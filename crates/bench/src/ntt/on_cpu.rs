@@ -1,7 +1,5 @@
 //! Measures transforms on the CPU, with all its threads.
 
-use warpint_transform::cpu::Transform;
-
 use super::elements::Elements;
 use super::field::Measured;
 use super::row::{Row, Transforms};
@@ -21,19 +19,19 @@ impl<F: Measured> Place for OnCpu<F> {
         let Some(mut x) = elements.words() else {
             return Ok(Row::new(case, Err("the host has no room for the vectors".into())));
         };
-        let plan = Transform::new(self.field, case.log2)?;
-        plan.forward(&mut x)?;
+        let plan = self.field.plan_on_cpu(case)?;
+        (plan.forward)(&mut x)?;
         let looked_at = elements.looked_at();
         for &at in &looked_at {
-            let (vector, k) = (at >> case.log2, at % plan.len());
+            let Some((vector, k)) = (plan.frequency)(at) else { continue };
             let is_right = x[at] == elements.output(vector, k);
             right_on_cpu(is_right, || format!("output {k} of vector {vector} is wrong"))?;
         }
-        plan.inverse(&mut x)?;
+        (plan.inverse)(&mut x)?;
         let is_right = x.iter().enumerate().all(|(at, &word)| word == elements.word(at));
         right_on_cpu(is_right, || "the inverse transform is wrong".into())?;
-        let forward = timing::on_cpu(self.runs, || plan.forward(&mut x))?;
-        let inverse = timing::on_cpu(self.runs, || plan.inverse(&mut x))?;
+        let forward = timing::on_cpu(self.runs, || (plan.forward)(&mut x))?;
+        let inverse = timing::on_cpu(self.runs, || (plan.inverse)(&mut x))?;
         Ok(Row::new(case, Ok(Transforms::new(case, forward, inverse, looked_at.len()))))
     }
 }

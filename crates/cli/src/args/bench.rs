@@ -86,8 +86,8 @@ pub(crate) enum Bench {
     /// goldilocks, a quarter of the rate of FP64 operations for f50). The column time/floor is the
     /// time of the forward transforms divided by the larger floor. First some outputs are compared with
     /// the definition, and the output of the inverse transform is compared with the input; a difference
-    /// is an error. A row that needs more memory than the device has says so. On the CPU transforms
-    /// are in natural order.
+    /// is an error. A row that needs more memory than the device has says so. On the CPU,
+    /// transforms modulo 2^64 − 2^32 + 1 are in natural order.
     #[command(after_help = super::bench_ntt::EXAMPLES)]
     Ntt(BenchNttArgs),
     /// Time products, squares, divisions and decimal conversions of numbers of 2^k bits.

@@ -28,12 +28,12 @@ pub(crate) struct BenchNttArgs {
     #[arg(long, value_name = "FIELD", default_value = Modulus::default().name(), value_parser = named(&Modulus::ALL, Modulus::name, Modulus::about), hide_possible_values = true)]
     pub(crate) field: Modulus,
 
-    /// Multiply all lengths by this number: 1, 3 or 5. Others than 1 are for devices only.
+    /// Multiply all lengths by this number: 1, 3 or 5. On the CPU, 3 and 5 need --field f50.
     #[arg(long, value_name = "FACTOR", default_value = "1", value_parser = odd)]
     pub(crate) odd: u32,
 
-    /// The order of the outputs: natural, bit-reversed (on devices only) or both [default: both on a
-    /// GPU, natural on the CPU].
+    /// The order of the outputs: natural, bit-reversed or both. On the CPU, bit-reversed order needs
+    /// --field f50 [default: both, or natural if only this is supported].
     #[arg(long, value_name = "ORDER", value_parser = named(&Orders::ALL, Orders::name, Orders::about), hide_possible_values = true)]
     pub(crate) order: Option<Orders>,
 

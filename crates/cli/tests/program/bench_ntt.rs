@@ -131,10 +131,13 @@ fn what_makes_no_sense_is_refused_first() {
         ("--order backwards", "--order"),
         (
             "--order both --device cpu",
-            "--order: transforms in bit-reversed order are only supported on devices",
+            "--order: on the CPU, transforms in bit-reversed order are only supported modulo",
         ),
         ("--odd 7", "--odd: '7' is not 1, 3 or 5"),
-        ("--odd 3 --device cpu", "--odd: transforms of 3·2^k and 5·2^k points are only supported"),
+        (
+            "--odd 3 --device cpu",
+            "--odd: on the CPU, transforms of 3·2^k and 5·2^k points are only",
+        ),
         ("--odd 5 --lengths 28", "--lengths: no transform has 5·2^28 points"),
         ("--field f51", "--field"),
         ("--runs 0", "--runs: '0' is not a number from 1 up"),

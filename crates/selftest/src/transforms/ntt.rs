@@ -37,7 +37,7 @@ pub const F50_PRIMES: &[(&str, Run)] = &[
 ];
 
 /// A field with transforms on devices, whose words stand for integers modulo a prime.
-trait Tested: NttField<Word = Self::Number> {
+trait Tested: NttField<Word = <Self as Tested>::Number> {
     /// A word.
     type Number: Pod + PartialEq + Display;
 
@@ -123,7 +123,7 @@ impl Tested for F50 {
 }
 
 /// Lengths, numbers of vectors and words between vectors, on a GPU: of one pass, two and three.
-const ON_GPU: [(usize, usize, usize); 12] = [
+const ON_GPU: [(usize, usize, usize); 13] = [
     (1, 1000, 0),
     (3, 5, 2),
     (5 << 3, 200, 0),
@@ -136,6 +136,7 @@ const ON_GPU: [(usize, usize, usize); 12] = [
     (3 << 15, 2, 3),
     (1 << 20, 1, 0),
     (5 << 21, 2, 3),
+    (3 << 23, 1, 0),
 ];
 const ON_SIMULATOR: [(usize, usize, usize); 4] =
     [(2, 3, 1), (48, 2, 0), (1 << 8, 1, 0), (1 << 13, 1, 0)];
@@ -145,11 +146,6 @@ const OUTPUTS: usize = 4;
 
 /// The largest number of points of convolutions, whose definition takes long.
 const MOST_OF_CONVOLUTIONS: usize = 1 << 20;
-
-fn sizes(device: &Device) -> &'static [(usize, usize, usize)] {
-    let is_simulator = device.info().compute_capability == (0, 0);
-    if is_simulator { &ON_SIMULATOR } else { &ON_GPU }
-}
 
 fn sizes(device: &Device) -> &'static [(usize, usize, usize)] {
     let is_simulator = device.info().compute_capability == (0, 0);

@@ -7,7 +7,7 @@ use warpint_device::Device;
 use warpint_integer::Executor;
 use warpint_selftest::batches::{self, Sizes, elementwise};
 use warpint_selftest::fields::{f50, goldilocks, m31};
-use warpint_selftest::transforms::{big, cpu, prime, small};
+use warpint_selftest::transforms::{big, cpu, ntt, prime, small};
 use warpint_selftest::{
     CaseReport, Depth, Summary, huge, run_batches, run_huge, run_kernels, run_transforms,
     run_transforms_on_cpu,
@@ -113,6 +113,11 @@ fn transforms_over_big_prime_fields_are_those_of_the_cpu() {
 #[test]
 fn transforms_over_prime_fields_are_those_of_the_cpu() {
     transforms_pass("transform-prime@", prime::CASES.len());
+}
+
+#[test]
+fn transforms_modulo_50_bit_primes_are_those_of_the_definition() {
+    transforms_pass("transform-f50@", ntt::F50_PRIMES.len());
 }
 
 #[test]

@@ -18,14 +18,16 @@ pub enum Order {
 /// | plan | over | in place | into another batch |
 /// |---|---|---|---|
 /// | [`cpu::Transform`](crate::cpu::Transform) | any field | as it is | after a copy |
+/// | [`cpu::ntt50::CpuNtt50`](crate::cpu::ntt50::CpuNtt50) | primes below 2^50 | as it is | after a copy |
 /// | [`gfn::GfnFft`](crate::gpu::gfn::GfnFft) | Z/(r^k + 1)Z | after a copy | as it is |
 /// | [`prime::PrimeFft`](crate::gpu::prime::PrimeFft) | Z/pZ, p odd | after a copy | as it is |
 /// | [`goldilocks::Ntt64`](crate::gpu::goldilocks::Ntt64) | Z/qZ, q = 2^64 − 2^32 + 1 | as it is | as it is |
-/// | [`spectra::Spectra50`](crate::gpu::spectra::Spectra50) | many primes below 2^50 at once | as it is | after a copy |
+/// | [`f50::Ntt50`](crate::gpu::f50::Ntt50) | one prime or several primes below 2^50 | as it is | as it is |
+/// | [`spectra::Spectra50`](crate::gpu::spectra::Spectra50) | many primes below 2^50, with spectra in an internal order | as it is | after a copy |
 /// | [`small_primes::SmallPrimes`](crate::gpu::small_primes::SmallPrimes) | Z/(r^k + 1)Z | as it is | as it is |
 ///
-/// In natural order and with more than one pass, `Ntt64` keeps memory for a batch after its first
-/// transform. The last two columns state whether a transform in place, or into another batch, works directly
+/// In natural order and with more than one pass, `Ntt64` and `Ntt50` keep memory for a batch after their
+/// first transform. The last two columns state whether a transform in place, or into another batch, works directly
 /// ("as it is") or needs a copy. On a device the copy takes memory for a batch during the
 /// operation. The CPU's convolutions of integers, [`cpu::f50`](crate::cpu::f50) and
 /// [`cpu::goldilocks`](crate::cpu::goldilocks), do not implement this trait: their inputs are

@@ -50,9 +50,11 @@ fn by_option(e: RequestError) -> BadRequest {
     BadRequest(match e {
         RequestError::TooLong { .. } => format!("--lengths: {e}"),
         RequestError::Batch { .. } => format!("--batch: {e}"),
-        RequestError::OddOnCpu => format!("--odd: {e}: give --device cuda, or --odd 1"),
+        RequestError::OddOnCpu => {
+            format!("--odd: {e}: give --device cuda, --field f50, or --odd 1")
+        }
         RequestError::ReversedOnCpu => {
-            format!("--order: {e}: give --device cuda, or --order natural")
+            format!("--order: {e}: give --device cuda, --field f50, or --order natural")
         }
     })
 }

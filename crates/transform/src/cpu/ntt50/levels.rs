@@ -390,9 +390,9 @@ fn join_run<const F: usize>(
         let j = first + i;
         let mut points: [f64; F] = std::array::from_fn(|u| parts[u][i]);
         points[0] = field.reduce(points[0]);
-        for u in 1..F {
+        for (u, point) in points.iter_mut().enumerate().skip(1) {
             let w = if j == 0 { 1.0 } else { tables.odd[u * power - j] };
-            points[u] = field.mul(points[u], w);
+            *point = field.mul(*point, w);
         }
         let points = dft::<F>(field, &tables.short[1], points);
         for u in 0..F {

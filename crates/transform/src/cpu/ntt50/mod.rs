@@ -5,9 +5,9 @@
 //! # Method
 //!
 //! For N = f·2^m with f = 3 or 5, transforms of f points and products by powers of ω give f vectors of
-//! 2^m points. A vector of 2^m points is transformed in place by factoring x^(2h) − w² as (x^h − w)·(x^h
-//! + w), two levels at a time, until blocks have one point; all points of a block have the same w.
-//! Blocks are halved depth first, so that those that fit in a cache are loaded once. The loops are
+//! 2^m points. A vector of 2^m points is transformed in place by factoring x^(2h) − w² as (x^h −
+//! w)·(x^h + w), two levels at a time, until blocks have one point; all points of a block have the same
+//! w. Blocks are halved depth first, so that those that fit in a cache are loaded once. The loops are
 //! compiled for AVX-512 and AVX2 with fused multiply-adds. The last four levels are done for eight
 //! blocks side by side. Results in natural order are permuted at the end.
 //!
@@ -34,6 +34,9 @@ use crate::gpu::ntt::{NttError, NttRequest, frequency_of_place, odd_factor};
 use crate::parallel::each_part;
 use crate::{Order, Plan};
 use tables::{Tables, Twist};
+
+/// Work on the points of a vector, given with the index of its prime.
+type Work<'a> = dyn Fn(usize, &mut [f64]) -> Result<(), NttError> + Sync + 'a;
 
 /// A plan of transforms and convolutions modulo one prime or several primes, on the CPU.
 ///
@@ -122,11 +125,7 @@ impl CpuNtt50 {
     }
 
     /// Calls `work` with the index of the prime and the points of each vector, in parallel.
-    fn each_vector(
-        &self,
-        x: &mut [f64],
-        work: &(dyn Fn(usize, &mut [f64]) -> Result<(), NttError> + Sync),
-    ) -> Result<(), NttError> {
+    fn each_vector(&self, x: &mut [f64], work: &Work) -> Result<(), NttError> {
         let NttRequest { length, batch, stride, .. } = self.request;
         let vectors = x.par_chunks_mut(stride).enumerate();
         vectors.try_for_each(|(i, x)| work(i / batch, &mut x[..length]))
@@ -231,7 +230,7 @@ impl Plan for CpuNtt50 {
 fn to_natural(x: &mut [f64]) -> Result<(), NttError> {
     let odd = odd_factor(x.len());
     let bits = x.len().trailing_zeros();
-    permute(x, &|k| (k % odd << bits) + reversed(k / odd, bits))
+    permute(x, &|k| ((k % odd) << bits) + reversed(k / odd, bits))
 }
 
 /// Permutes a vector from natural order to bit-reversed order.

@@ -51,8 +51,7 @@ fn output(field: F50, x: &[f64], k: usize) -> f64 {
 
 /// Tests transforms of a request, in place and into another buffer, and their inverses. Of each
 /// vector, about `outputs` outputs are compared.
-fn check(plan: &Ntt50, outputs: usize) {
-    let device = &Device::simulator().unwrap();
+fn check(device: &Device, plan: &Ntt50, outputs: usize) {
     let request = plan.request();
     let NttRequest { length, batch, stride, .. } = request;
     let rng = &mut ChaCha8Rng::seed_from_u64(length as u64);
@@ -111,7 +110,7 @@ fn transforms_of_one_pass() {
             let request = NttRequest::new(length).order(order).batch(4).stride(length + 1);
             let plan = Ntt50::over(&device, &fields(2), request).unwrap();
             assert_eq!(plan.passes(), 1);
-            check(&plan, length.min(20));
+            check(&device, &plan, length.min(20));
         }
     }
 }
@@ -122,7 +121,7 @@ fn long_lines() {
     for length in [1 << 10, 1 << 11, 1 << 12, 3 << 10, 5 << 9] {
         for order in ORDERS {
             let request = NttRequest::new(length).order(order).batch(4);
-            check(&Ntt50::over(&device, &fields(1), request).unwrap(), 3);
+            check(&device, &Ntt50::over(&device, &fields(1), request).unwrap(), 3);
         }
     }
 }
@@ -136,7 +135,7 @@ fn transforms_of_two_and_three_passes() {
             let request = NttRequest::new(length).order(order).batch(batch);
             let plan = Ntt50::with_shared_memory(&device, &fields(2), request, 600).unwrap();
             assert_eq!(plan.passes(), passes);
-            check(&plan, 5);
+            check(&device, &plan, 5);
         }
     }
 }
@@ -145,10 +144,10 @@ fn transforms_of_two_and_three_passes() {
 fn four_primes_at_once() {
     let device = Device::simulator().unwrap();
     let request = NttRequest::new(64).batch(5).stride(70);
-    check(&Ntt50::over(&device, &fields(4), request).unwrap(), 64);
+    check(&device, &Ntt50::over(&device, &fields(4), request).unwrap(), 64);
     let plan = Ntt50::new(&device, &fields(3), 1 << 13).unwrap();
     assert_eq!((plan.passes(), plan.size(), plan.batch()), (2, 3 << 13, 3));
-    check(&plan, 5);
+    check(&device, &plan, 5);
 }
 
 #[test]

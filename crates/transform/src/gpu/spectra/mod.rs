@@ -1,4 +1,9 @@
-//! Transforms modulo many primes below 2^50 at once, on numbers of type `f64`.
+//! Convolutions with vectors that are given by their spectra, modulo many primes below 2^50 at once, on
+//! numbers of type `f64`.
+//!
+//! [`Spectra50`] computes the transforms that [`small_primes`](super::small_primes) needs: of hundreds of
+//! primes, with the product by a spectrum within a pass. For transforms alone, in natural or bit-reversed
+//! order, of all lengths and with strides, use [`Ntt50`](super::f50::Ntt50).
 //!
 //! The transforms are X_i = Σ_j x_j·ω^(ij) modulo each of S primes p, for N = 2^m points and a
 //! batch of vectors. ω is a root of unity of order N modulo p. A transform of up to 2^12 points is
