@@ -15,6 +15,7 @@ mod carries;
 mod checks;
 mod decimal;
 mod division;
+mod groups;
 mod multiplier;
 pub mod residue;
 mod rows;
