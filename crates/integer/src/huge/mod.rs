@@ -19,7 +19,7 @@
 //! | [`to_hex`], [`from_hex`] | hexadecimal digits and back |
 //! | [`Residues`] | a number modulo five primes, to check results |
 //! | [`Metered`], [`work`], [`memory`] | progress, and estimates of work and memory |
-//! | [`device`] | products on a GPU, as a multiplier and in its memory |
+//! | [`device`] | products, division and decimal digits on a GPU, as a multiplier and in its memory |
 //!
 //! For many divisions by one number, [`Prepared`](warpint_natural::division::Prepared) keeps its
 //! reciprocal.
