@@ -13,7 +13,7 @@
 //! * [`collatz`]: the methods of the Collatz conjecture on devices;
 //! * [`faults`]: deliberate faults, as they occur on unreliable machines;
 //! * [`fields`]: the field arithmetic of the kernels, one function at a time;
-//! * [`huge`]: products of long numbers on devices;
+//! * [`huge`]: products, quotients and digits of long numbers on devices;
 //! * [`transforms`]: transforms over fields and rings, on the CPU and on devices;
 //! * [`sample`]: exponents, residues and shifts for tests, drawn from a seed;
 //! * [`vectors`]: the known answers of `tests/vectors`.

@@ -22,7 +22,7 @@
 //! | [`to_hex`], [`from_hex`] | hexadecimal digits and back |
 //! | [`Residues`] | a number modulo five primes, to check results |
 //! | [`Metered`], [`work`], [`memory`] | progress, and estimates of work and memory |
-//! | [`device`] | products on a GPU, as a multiplier and in its memory |
+//! | [`device`] | products, division and decimal digits on a GPU, as a multiplier and in its memory |
 //!
 //! In estimates of costs, M(n) is the time of a product of two numbers of n limbs.
 //!

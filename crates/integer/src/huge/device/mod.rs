@@ -1,4 +1,4 @@
-//! Products of long numbers on a device.
+//! Products, division and decimal digits of long numbers on a device.
 //!
 //! A number is split into digits. The digits of the product before carries are a convolution, which
 //! is computed by transforms modulo 2^64 − 2^32 + 1
@@ -15,6 +15,7 @@ mod carries;
 mod checks;
 mod decimal;
 mod division;
+mod groups;
 mod multiplier;
 pub mod residue;
 mod rows;

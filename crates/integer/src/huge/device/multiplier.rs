@@ -7,7 +7,8 @@ use warpint_device::Device;
 use warpint_natural::limbs::{add_assign, compare, trim, trimmed};
 use warpint_natural::product::{Multiplier, TransformMultiplier};
 
-use super::decimal::{TEN_19, digits_of_groups, groups_of_digits, words_of};
+use super::decimal::words_of;
+use super::groups::{TEN_19, digits_of_groups, groups_of_digits};
 use super::{DeviceProducts, Factor, HugeError, Map, RowCells, Rows, Shape, residue};
 
 /// The least number of limbs of the shorter factor of a product that the device computes. Shorter
