@@ -287,7 +287,10 @@ impl<'a> Batch<'a> {
             }
             drop((numerator, multiplier));
             lap(&mut times.roots);
-            found = trees.down(work, root.tree, moduli, &x)?;
+            let fractions = trees.down(work, root.tree, x)?;
+            lap(&mut times.remainders);
+            found = trees.gcds(work, &fractions, moduli)?;
+            lap(&mut times.gcds);
         } else {
             let tree = work.tree(moduli, derive);
             let (tree, derivative) = tree.ok_or(KeysError::Stopped)?;
@@ -300,8 +303,8 @@ impl<'a> Batch<'a> {
             lap(&mut times.roots);
             found = work.descend(&tree, x).ok_or(KeysError::Stopped)?;
             product = tree.into_product();
+            lap(&mut times.remainders);
         }
-        lap(&mut times.remainders);
         let from_group = |(index, gcd)| Common { index: range.start + index, gcd };
         let mut common: Vec<Common> = found.into_iter().map(from_group).collect();
         common.sort_unstable_by_key(|common| common.index);
@@ -368,8 +371,10 @@ pub struct Times {
     pub trees: Duration,
     /// Fractions of the roots, with the products of other groups.
     pub roots: Duration,
-    /// Scaled remainder trees, with the gcds of the leaves.
+    /// Scaled remainder trees; on the CPU, with the gcds of the leaves.
     pub remainders: Duration,
+    /// The leaves of trees on a device: downloads, remainders and gcds.
+    pub gcds: Duration,
 }
 
 /// Returns x·y mod m, in as many limbs as m.
