@@ -31,7 +31,8 @@
 //! anywhere on the way up is unnoticed with a probability of 2^−61. If a fraction or a window on the
 //! way down is wrong, or a product that it is computed from, n·X/B^(w+1) has no reason to be near an
 //! integer at the leaves below. A random number passes this test with a probability of 2·e/2^64, less
-//! than 2^−57. The host computes each gcd from n and r, so it divides n.
+//! than 2^−57. A fraction of zeros passes it too, with the remainder 0 and the gcd n. So the host confirms
+//! that such an n shares its primes with other moduli. The host computes each gcd from n and r, so it divides n.
 //!
 //! # Cost
 //!
@@ -319,7 +320,8 @@ impl DeviceTrees {
         Ok(found)
     }
 
-    fn unsound(&self, what: &'static str) -> KeysError {
+    /// Returns the error of a result that is wrong.
+    pub(crate) fn unsound(&self, what: &'static str) -> KeysError {
         KeysError::Unsound { device: self.place(), what }
     }
 
