@@ -18,6 +18,9 @@ use crate::{KeyList, KeysError};
 const GROUPS: usize = 8;
 const LEAST_LIMBS: usize = 1 << 22;
 
+/// The largest number of moduli of a group that share all their primes, if a device says so.
+const MOST_WHOLE: usize = 1000;
+
 /// A store, and what it knows of the keys of an audit.
 pub(super) struct Audited {
     store: Store,
@@ -211,6 +214,11 @@ impl Audited {
                     weak.push(Weak::new(audit.modulus(i), found.gcd, audit.number(i)));
                 }
                 let own = weak.len();
+                if let Some(trees) = trees
+                    && weak.iter().filter(|w| w.factor.is_none()).count() > MOST_WHOLE
+                {
+                    return Err(trees.unsound("too many remainders 0 to confirm"));
+                }
                 for part in store.parts() {
                     let partners = partners(part, &weak[..own], audit, watch)?;
                     for (w, spots) in partners {
@@ -219,6 +227,12 @@ impl Audited {
                     }
                 }
                 relate(&mut weak, threads, watch)?;
+                // A device that has stopped leaves remainders 0.
+                if let Some(trees) = trees
+                    && weak.iter().any(|w| w.partners.is_empty())
+                {
+                    return Err(trees.unsound("wrong remainders"));
+                }
                 let mut related: BTreeSet<(usize, usize)> = BTreeSet::new();
                 for (a, w) in weak.iter().enumerate() {
                     let with_new = w.partners.iter().filter(|&&b| a.min(b) < own);

@@ -31,7 +31,8 @@
 //! anywhere on the way up is unnoticed with a probability of 2^−61. If a fraction or a window on the
 //! way down is wrong, or a product that it is computed from, n·X/B^(w+1) has no reason to be near an
 //! integer at the leaves below. A random number passes this test with a probability of 2·e/2^64, less
-//! than 2^−57. The host computes each gcd from n and r, so it divides n.
+//! than 2^−57. A fraction of zeros passes it too, with the remainder 0 and the gcd n. So the host confirms
+//! that such an n shares its primes with other moduli. The host computes each gcd from n and r, so it divides n.
 //!
 //! # Cost
 //!
@@ -75,6 +76,15 @@ struct Level {
     /// The number of nodes: even, except for the root.
     rows: usize,
     words: usize,
+}
+
+/// The fractions of the leaves of a tree, in the memory of the device.
+pub(super) struct Fractions {
+    fractions: Buffer<u64>,
+    /// The number of words of a fraction.
+    stride: usize,
+    /// The bound e of their errors.
+    error: u64,
 }
 
 /// A tree, the product of its root, and its derivative.
@@ -246,20 +256,23 @@ impl DeviceTrees {
         Ok((Level { products: next, rows, words: 2 * words }, sums))
     }
 
-    /// Computes the gcds of the leaves. `x` is the fraction of the root.
+    /// Computes the fractions of the leaves. `x` is that of the root. Returns when the device is done.
     pub(super) fn down(
         &self,
         work: &Work<'_>,
         tree: Tree,
-        moduli: &[&[u64]],
-        x: &[u64],
-    ) -> Result<Vec<Found>, KeysError> {
+        x: Vec<u64>,
+    ) -> Result<Fractions, KeysError> {
         let Tree { mut levels, depth } = tree;
-        let words = levels.first().map_or(x.len() - 1, |level| level.words);
-        let kept = kept(moduli.len(), words).unwrap_or(self.memory);
+        let kept = match levels.first() {
+            Some(leaves) => kept(leaves.rows, leaves.words),
+            None => Some(0),
+        };
         let mut products = DeviceProducts::new(&self.device)?;
-        products.set_working_limit(self.memory.saturating_sub(kept));
-        let mut fractions = self.device.upload(x)?;
+        products.set_working_limit(self.memory.saturating_sub(kept.unwrap_or(self.memory)));
+        let mut fractions = self.device.upload(&x)?;
+        let mut stride = x.len();
+        drop(x);
         while let Some(Level { products: nodes, rows, words }) = levels.pop() {
             work.node(rows * words, "remainder tree").ok_or(KeysError::Stopped)?;
             let mut below = self.alloc(rows, words + 1)?;
@@ -269,21 +282,32 @@ impl DeviceTrees {
                 [Factor::rows(parents, Map::PARENT), Factor::rows(siblings, Map::SWAPPED)];
             let out = RowCells::new(below.cells(..), rows, words + 1, words + 1);
             products.multiply(&windows_of(words)?, out, &[factors])?;
-            fractions = below;
+            (fractions, stride) = (below, words + 1);
         }
-        let error = 2 + 2 * depth as u64;
+        self.device.synchronize()?;
+        Ok(Fractions { fractions, stride, error: 2 + 2 * depth as u64 })
+    }
+
+    /// Computes the gcds of the leaves.
+    pub(super) fn gcds(
+        &self,
+        work: &Work<'_>,
+        leaves: &Fractions,
+        moduli: &[&[u64]],
+    ) -> Result<Vec<Found>, KeysError> {
+        let &Fractions { ref fractions, stride, error } = leaves;
         let mut found = vec![];
         for begin in (0..moduli.len()).step_by(LEAVES) {
             if work.is_stopped() {
                 return Err(KeysError::Stopped);
             }
             let some = &moduli[begin..moduli.len().min(begin + LEAVES)];
-            let range = begin * (words + 1)..(begin + some.len()) * (words + 1);
+            let range = begin * stride..(begin + some.len()) * stride;
             let fractions = fractions.view(range).download()?;
             let gcds = work.multiplier.pool().each_range(some.len(), |range| {
                 let mut euclid = Euclid::default();
                 let leaves = range.map(|i| {
-                    let x = &fractions[i * (words + 1)..][..words + 1];
+                    let x = &fractions[i * stride..][..stride];
                     of_leaf(some[i], x, error, &mut euclid).map(|gcd| (begin + i, gcd))
                 });
                 leaves.collect::<Option<Vec<_>>>()
@@ -296,7 +320,8 @@ impl DeviceTrees {
         Ok(found)
     }
 
-    fn unsound(&self, what: &'static str) -> KeysError {
+    /// Returns the error of a result that is wrong.
+    pub(crate) fn unsound(&self, what: &'static str) -> KeysError {
         KeysError::Unsound { device: self.place(), what }
     }
 
@@ -321,7 +346,7 @@ fn residues(work: &Work<'_>, moduli: &[&[u64]]) -> (u64, u64) {
 /// Returns the bytes of a tree and of what is kept beside it, without spectra. `None` if they are too
 /// many for 64 bits.
 fn kept(count: usize, words: usize) -> Option<u64> {
-    let (mut rows, mut words, mut bytes) = (padded(count), words as u64, 0u64);
+    let (mut rows, mut words, mut bytes) = (padded(count.max(1)), words as u64, 0u64);
     loop {
         let level = (rows as u64).checked_mul(words)?.checked_mul(8)?;
         bytes = bytes.checked_add(level)?;

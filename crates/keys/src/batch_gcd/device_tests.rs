@@ -41,6 +41,7 @@ fn gcds_are_those_of_the_definition() {
     for count in [1, 2, 3, 5, 6, 17] {
         of((2..2 + count).map(|n| vec![n]).collect());
     }
+    of(vec![]);
     of(vec![vec![7; 3]; 5]);
     of(vec![vec![u64::MAX; 4], vec![u64::MAX; 2], vec![1, 1], vec![0, 0, 0, 1], vec![2]]);
     // Pairs, a ring, a duplicate, and a prime of all.

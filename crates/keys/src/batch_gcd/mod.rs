@@ -62,13 +62,16 @@ use std::time::{Duration, Instant};
 
 use warpint_natural::division::div_rem_by;
 use warpint_natural::limbs::{copy_to, trim, trimmed};
-use warpint_natural::product::{Multiplier, TransformMultiplier};
+use warpint_natural::product::{FastProducts, Multiplier, TransformMultiplier};
 use warpint_progress::{Watch, units};
 
 use crate::KeysError;
 pub use device::DeviceTrees;
 use memory::{Groups, Limits, longest};
 use tree::Work;
+
+/// The largest number of products by which gcds of a device that are whole moduli are confirmed.
+const MOST_CONFIRMED: usize = 1 << 20;
 
 /// The gcds of a batch of moduli.
 pub struct Batch<'a> {
@@ -187,7 +190,36 @@ impl<'a> Batch<'a> {
             let mut others = others.map(|(_, root)| Ok(Cow::Borrowed(&root[..])));
             all.extend(self.gcds_of_group(&work, g, Numerator::Others(&mut others), times)?.common);
         }
+        if let Some(trees) = self.limits.device {
+            self.confirm(trees, &all)?;
+        }
         Ok(all)
+    }
+
+    /// Confirms the gcds that are whole moduli n. Fractions of zeros, as a device leaves them that has
+    /// stopped, would give these. Such an n divides the product of the other moduli with a gcd
+    /// above 1, because each of its primes divides one of them.
+    fn confirm(&self, trees: &DeviceTrees, all: &[Common]) -> Result<(), KeysError> {
+        let is_whole = |common: &&Common| common.gcd == self.moduli[common.index];
+        let whole: Vec<&Common> = all.iter().filter(is_whole).collect();
+        if whole.len().saturating_mul(all.len()) > MOST_CONFIRMED {
+            return Err(trees.unsound("too many remainders 0 to confirm"));
+        }
+        for Common { index, .. } in whole {
+            let n = self.moduli[*index];
+            let mut product = vec![1];
+            for other in all.iter().filter(|other| other.index != *index) {
+                let next = FastProducts.mul(&product, self.moduli[other.index]);
+                product = div_rem_by(&FastProducts, &next, n).1;
+                if product.is_empty() {
+                    break;
+                }
+            }
+            if !product.is_empty() {
+                return Err(trees.unsound("wrong remainders"));
+            }
+        }
+        Ok(())
     }
 
     /// Computes gcd(n, M·P/n) for the moduli n of group g, where P is the product of the group and M
@@ -196,6 +228,9 @@ impl<'a> Batch<'a> {
     ///
     /// Cost: that of a group in [`Self::run`], and for each number in `others` a division by P and
     /// a product modulo P.
+    ///
+    /// If a device computes the trees, a gcd that is the whole modulus is not confirmed: the device may
+    /// have left zeros. The caller has the others.
     ///
     /// # Errors
     /// [`KeysError::Stopped`], and the errors in `others`.
@@ -287,7 +322,10 @@ impl<'a> Batch<'a> {
             }
             drop((numerator, multiplier));
             lap(&mut times.roots);
-            found = trees.down(work, root.tree, moduli, &x)?;
+            let fractions = trees.down(work, root.tree, x)?;
+            lap(&mut times.remainders);
+            found = trees.gcds(work, &fractions, moduli)?;
+            lap(&mut times.gcds);
         } else {
             let tree = work.tree(moduli, derive);
             let (tree, derivative) = tree.ok_or(KeysError::Stopped)?;
@@ -300,8 +338,8 @@ impl<'a> Batch<'a> {
             lap(&mut times.roots);
             found = work.descend(&tree, x).ok_or(KeysError::Stopped)?;
             product = tree.into_product();
+            lap(&mut times.remainders);
         }
-        lap(&mut times.remainders);
         let from_group = |(index, gcd)| Common { index: range.start + index, gcd };
         let mut common: Vec<Common> = found.into_iter().map(from_group).collect();
         common.sort_unstable_by_key(|common| common.index);
@@ -368,8 +406,10 @@ pub struct Times {
     pub trees: Duration,
     /// Fractions of the roots, with the products of other groups.
     pub roots: Duration,
-    /// Scaled remainder trees, with the gcds of the leaves.
+    /// Scaled remainder trees; on the CPU, with the gcds of the leaves.
     pub remainders: Duration,
+    /// The leaves of trees on a device: downloads, remainders and gcds.
+    pub gcds: Duration,
 }
 
 /// Returns x·y mod m, in as many limbs as m.

@@ -5,13 +5,14 @@ use std::path::Path;
 
 use proptest::collection::vec;
 use proptest::prelude::*;
-use warpint_keys::KeyList;
-use warpint_keys::read::Reader;
+use warpint_keys::audit::{Audit, Settings};
+use warpint_keys::read::{Raw, Reader};
+use warpint_keys::{KeyList, KeysError, Store};
 use warpint_progress::Unwatched;
 
-use crate::cases;
 use crate::memory::{allowed, most_used};
 use crate::mutate::mutated;
+use crate::{cases, cases_on_disk};
 
 /// The memory for buffers and powers of ten, which does not depend on the file.
 const BUFFERS: usize = 1 << 20;
@@ -31,15 +32,37 @@ fn sound() -> Vec<Vec<u8>> {
 /// Reads a file. The number of messages must be that of the unreadable entries, and each message is
 /// one line.
 fn read(bytes: &[u8]) -> (KeyList, usize) {
+    read_as(None, bytes)
+}
+
+/// Reads a file of moduli as bytes, or one whose content decides its format.
+fn read_as(raw: Option<Raw>, bytes: &[u8]) -> (KeyList, usize) {
     let mut messages = 0;
     let mut report = |entry: &warpint_keys::read::BadEntry| {
         assert!(!entry.to_string().chars().any(char::is_control), "{entry}");
         messages += 1;
     };
     let mut reader = Reader::new(&Unwatched, &mut report);
+    if let Some(raw) = raw {
+        reader = reader.raw(raw);
+    }
     reader.stream("f", bytes).unwrap();
     (reader.finish(), messages)
 }
+
+/// Audits keys against a store.
+fn audit(store: &Path, keys: &[u8]) -> Result<(), KeysError> {
+    let settings = Settings { threads: 1, memory: 1 << 28, device: None };
+    let audit = Audit::new(read(keys).0, settings);
+    let mut audit = audit.with_store(Store::open(store)?, &Unwatched)?;
+    audit.check_together(&mut |_| {}, &Unwatched)
+}
+
+/// The keys of a store, and another one, for which all parts of the file are read.
+const OLD: &[u8] = b"15\n0x48c28c60aa1\n";
+const NEW: &[u8] = b"15\n0xcbba2a2dcc9\n";
+
+const PART: &str = "part-00000001.keys";
 
 proptest! {
     #![proptest_config(cases())]
@@ -70,5 +93,50 @@ fn fuzz_many_values_in_little_memory() {
         let ((list, messages), most) = most_used(|| read(text.as_bytes()));
         assert!(list.is_empty() && messages == (1 << 20) + 1, "{value} {messages}");
         assert!(most <= 2 * BUFFERS, "{most} bytes for {value}");
+    }
+}
+
+proptest! {
+    #![proptest_config(cases())]
+
+    #[test]
+    fn fuzz_moduli_as_bytes(
+        file in vec(prop_oneof![3 => Just(0), 1 => 0..40u8, 1 => any::<u8>()], 0..600),
+        record in 1..40usize,
+    ) {
+        for raw in [Raw::Gmp, Raw::Records(record)] {
+            let ((list, messages), most) = most_used(|| read_as(Some(raw), &file));
+            prop_assert!(most <= BUFFERS + allowed(64, file.len()), "{most} bytes");
+            prop_assert_eq!(list.unreadable(), messages as u64);
+            prop_assert!((0..list.len()).all(|i| list.modulus(i).last() != Some(&0)));
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(cases_on_disk())]
+
+    /// A changed file of a store is refused, and stays as it is.
+    #[test]
+    fn fuzz_store(
+        file in {
+            let dir = tempfile::tempdir().unwrap();
+            audit(dir.path(), OLD).unwrap();
+            mutated(vec![fs::read(dir.path().join(PART)).unwrap()])
+        },
+    ) {
+        let dir = tempfile::tempdir().unwrap();
+        audit(dir.path(), OLD).unwrap();
+        let path = dir.path().join(PART);
+        let is_sound = fs::read(&path).unwrap() == file;
+        fs::write(&path, &file).unwrap();
+        match audit(dir.path(), NEW) {
+            Ok(()) => prop_assert!(is_sound),
+            Err(KeysError::Damaged { .. } | KeysError::LaterVersion { .. }) => {
+                prop_assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 2);
+            }
+            Err(error) => prop_assert!(false, "{error}"),
+        }
+        prop_assert_eq!(fs::read(&path).unwrap(), file);
     }
 }

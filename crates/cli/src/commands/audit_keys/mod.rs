@@ -116,11 +116,14 @@ fn audited(args: &AuditKeysArgs, view: &View) -> anyhow::Result<Audited> {
         }
     };
     audit.check_together(&mut planned, view)?;
-    let Times { trees, roots, remainders } = audit.times();
+    let Times { trees, roots, remainders, gcds } = audit.times();
     let [trees, roots, remainders] = [trees, roots, remainders].map(units::elapsed);
+    // The CPU computes the gcds of leaves within the remainder trees.
+    let gcds =
+        if gcds.is_zero() { String::new() } else { format!(", gcds {}", units::elapsed(gcds)) };
     let times = format!(
         "times: reading {reading}, sorting {sorting}, checks of each modulus {checks}, shared primes {} \
-         (product trees {trees}, roots {roots}, remainder trees {remainders})",
+         (product trees {trees}, roots {roots}, remainder trees {remainders}{gcds})",
         lap()
     );
     let known = args.store.is_some().then(|| audit.known());
