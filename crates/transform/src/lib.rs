@@ -21,8 +21,8 @@
 //! [`F50::root_of_order`](warpint_arith::f50::F50::root_of_order). Roots of different orders are
 //! compatible: ω_(mN)^m = ω_N.
 //!
-//! *The order.* [`Order`] defines natural and bit-reversed order, and [`Plan::frequency`] tells for each
-//! place of the output which X_i it has.
+//! *The order.* [`Order`] defines natural and bit-reversed order, and [`Plan::frequency`] returns the
+//! i of the X_i at a place of the output.
 //!
 //! *Bounds.* Elements of the CPU's generic plans are those of the field, below p. Each plan on devices
 //! states which words it accepts, and what its outputs are; [`gpu::ntt`] does so for `Ntt64` and `Ntt50`.

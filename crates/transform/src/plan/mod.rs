@@ -26,9 +26,9 @@ pub enum Order {
 /// | [`spectra::Spectra50`](crate::gpu::spectra::Spectra50) | many primes below 2^50, with spectra in an internal order | as it is | after a copy |
 /// | [`small_primes::SmallPrimes`](crate::gpu::small_primes::SmallPrimes) | Z/(r^k + 1)Z | as it is | as it is |
 ///
-/// In natural order and with more than one pass, `Ntt64` and `Ntt50` keep memory for a batch after their
-/// first transform. The last two columns state whether a transform in place, or into another batch, works directly
-/// ("as it is") or needs a copy. On a device the copy takes memory for a batch during the
+/// In natural order and with more than one pass, `Ntt64` and `Ntt50` keep memory for a batch after
+/// their first transform. The last two columns state whether a transform in place, or into another
+/// batch, works directly ("as it is") or needs a copy. On a device the copy takes memory for a batch during the
 /// operation. The CPU's convolutions of integers, [`cpu::f50`](crate::cpu::f50) and
 /// [`cpu::goldilocks`](crate::cpu::goldilocks), do not implement this trait: their inputs are
 /// digits of integers, and their spectra are internal.

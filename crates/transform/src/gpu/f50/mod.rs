@@ -13,11 +13,10 @@
 //! # Method
 //!
 //! [`warpint_arith::f50`] proves that a product by a constant is exact for elements up to 4p, any
-//! product a·b up to 2p², and a sum up to 8p. In registers, the 2^r points of a step are transformed by
-//! r stages of sums a ± w·b, where w is the same for all points of a block. The kernel knows a bound
-//! of every element at compile time. It reduces elements only where a bound would be exceeded, and
-//! chooses these places such that they are as few as possible. Points between steps are within 4p,
-//! and between passes within p.
+//! product a·b up to 2p², and a sum up to 8p. In registers, the 2^r points of a step are transformed
+//! by r stages of sums a ± w·b, where w is the same for all points of a block. The kernel knows a
+//! bound of every element at compile time, and chooses the fewest reductions with which all products
+//! and sums are exact. Points between steps are within 4p, and between passes within p.
 //!
 //! # Cost
 //!

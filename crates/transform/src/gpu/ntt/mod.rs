@@ -10,8 +10,8 @@
 //!
 //! A transform of N points is X_k = Σ_j x_j·ω^(jk) mod p. The inverse transform is x_j = 1/N·Σ_k
 //! X_k·ω^(−jk). ω = ω_N is the root of unity of order N that [`goldilocks`](super::goldilocks) and
-//! [`f50`](super::f50) state. The roots of different orders are compatible: ω_(mN)^m = ω_N. N is 2^k, 3·2^k or
-//! 5·2^k, from 1 to 2^30, and must divide p − 1.
+//! [`f50`](super::f50) state. The roots of different orders are compatible: ω_(mN)^m = ω_N. N is
+//! 2^k, 3·2^k or 5·2^k, from 1 to 2^30, and must divide p − 1.
 //!
 //! Points x_j are in natural order. The order of the X_k is a choice of the plan, [`Order`]. In
 //! natural order, X_k is at place k. In bit-reversed order of N = f·2^m points with f = 1, 3 or 5,
@@ -28,9 +28,9 @@
 //! # Method and cost
 //!
 //! A transform of up to 2^12 points is one pass over memory, one of up to 2^24 points takes two or
-//! three passes, and a longer one three. A pass reads and writes every point once. It transforms lines of up to
-//! 2^12 points in shared memory by two or three steps of up to 32 points. Between the steps, and
-//! between the passes, there are products by roots of unity. The factors within a line are in
+//! three passes, and a longer one three. A pass reads and writes every point once. It transforms
+//! lines of up to 2^12 points in shared memory by two or three steps of up to 32 points. Between the
+//! steps, and between the passes, there are products by roots of unity. The factors within a line are in
 //! tables. The factors between passes are powers of ω; a thread computes them from two tables of
 //! about √N powers. A plan needs no other memory, except one batch for transforms in natural order
 //! of more than one pass.

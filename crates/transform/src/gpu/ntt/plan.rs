@@ -33,7 +33,7 @@ pub enum NttError {
     Length(usize),
     /// The field of a prime lacks the root of unity that the transform or the convolution requires.
     #[error(
-        "there is no root of unity of order {order} modulo {prime}: choose a prime p of which {order} divides p − 1"
+        "there is no root of unity of order {order} modulo {prime}: choose a prime p such that {order} divides p − 1"
     )]
     NoRoot {
         /// The prime p.
