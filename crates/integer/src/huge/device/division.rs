@@ -186,7 +186,9 @@ impl DeviceProducts {
         let [mut current, mut next] = [device.alloc(p + 1)?, device.alloc(p + 1)?];
         current.cells(..h + 1).upload(&quotient)?;
         lengths.pop();
-        let Some(&last) = lengths.last().map(|_| &p) else { return Ok(current) };
+        if lengths.is_empty() {
+            return Ok(current);
+        }
         let mut most = [0; 3];
         let mut forms = vec![];
         for &to in &lengths {
@@ -204,7 +206,7 @@ impl DeviceProducts {
         self.batches.reserve(points, words)?;
         let mut products = device.alloc(words)?;
         let mut rest = device.alloc(words)?;
-        let Some([first, _]) = shapes_of_step(last, last - (last - 1) / 2) else {
+        let Some([first, _]) = shapes_of_step(p, p - (p - 1) / 2) else {
             return Err(too_long);
         };
         let mut spectra = self.batches.room(first.form(), of_spectra)?;
