@@ -3,7 +3,7 @@
 //!
 //! [`Ntt50`] computes the transforms that [`gpu::ntt`](super::ntt) defines, with
 //!
-//! * ω_N = [`F50::root_of_order`](N) for each prime p. N must divide p − 1, and 2N must divide it for
+//! * ω_N = [`root_of_order`](F50::root_of_order)(N) for each prime p. N must divide p − 1, and 2N for
 //!   negacyclic convolutions. The primes of
 //!   [`primes_for_all_lengths`](crate::f50::primes_for_all_lengths) permit every length; those of
 //!   [`primes`](crate::f50::primes) permit 2^k up to the requested power.
