@@ -78,6 +78,14 @@ pub enum KeysError {
         /// What is wrong.
         what: &'static str,
     },
+    /// A modulus is a multiple of 2^61 − 1, so that results of a device cannot be checked.
+    #[error(
+        "a modulus is a multiple of 2^61 - 1, the prime by which results of {device} are checked"
+    )]
+    Blind {
+        /// The identifier of the device.
+        device: String,
+    },
     /// The work was stopped.
     #[error("stopped before the audit was complete")]
     Stopped,
@@ -95,7 +103,7 @@ impl KeysError {
             }
             Self::Damaged { .. } => ErrorKind::Io,
             Self::Device(e) => e.kind(),
-            Self::DeviceMemory { .. } | Self::Root { .. } => ErrorKind::Device,
+            Self::DeviceMemory { .. } | Self::Root { .. } | Self::Blind { .. } => ErrorKind::Device,
             Self::Unsound { .. } => ErrorKind::Unsound,
             Self::Stopped => ErrorKind::Stopped,
         }
@@ -103,11 +111,14 @@ impl KeysError {
 }
 
 impl KeysError {
-    /// Returns whether a device is at fault, so that the CPU may do the work.
+    /// Returns whether a device failed or cannot be used, so that the CPU may do the work.
     #[must_use]
     pub fn is_of_device(&self) -> bool {
-        use KeysError::{Device, DeviceMemory, Root, Unsound};
-        matches!(self, Device(_) | DeviceMemory { .. } | Root { .. } | Unsound { .. })
+        use KeysError::{Blind, Device, DeviceMemory, Root, Unsound};
+        matches!(
+            self,
+            Device(_) | DeviceMemory { .. } | Root { .. } | Unsound { .. } | Blind { .. }
+        )
     }
 }
 

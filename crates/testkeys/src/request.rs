@@ -41,7 +41,8 @@ pub enum Test {
     /// or more. If n is a random odd number of k bits that passes the strong test to one random base, it
     /// is composite with a probability below k²·4^(2 − √k) (Damgård, Landrock and Pomerance 1993,
     /// *Average case error estimates for the strong probable prime test*): 2^−23 for k = 512,
-    /// 2^−40 for k = 1024.
+    /// 2^−40 for k = 1024. Here the numbers follow each other and have the same bases, so this is an
+    /// indication and no proof.
     Strong,
 }
 

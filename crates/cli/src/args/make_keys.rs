@@ -52,7 +52,7 @@ pub(crate) struct MakeKeysArgs {
     pub(crate) even: u64,
 
     /// The test for primality: baillie-psw, or strong (Miller–Rabin to the base 2 and to one from the
-    /// seed), which is faster, for moduli of 1024 bits or more.
+    /// seed) instead of a Lucas test on the CPU, for moduli of 1024 bits or more.
     #[arg(long, value_name = "TEST", value_enum, default_value_t = KeyTest::BailliePsw, hide_possible_values = true)]
     pub(crate) test: KeyTest,
 

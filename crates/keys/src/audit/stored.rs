@@ -1,6 +1,6 @@
 //! Audits against the moduli of a store.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use warpint_natural::euclid::Euclid;
 use warpint_natural::limbs::compare;
@@ -8,7 +8,7 @@ use warpint_progress::Watch;
 
 use super::weak::{MOST_PARTNERS, Weak, findings, relate};
 use super::{Audit, Finding};
-use crate::batch_gcd::{Batch, DeviceTrees, Times};
+use crate::batch_gcd::{Batch, DeviceTrees, Times, are_whole};
 use crate::checks::{small_factor, without_small_factors};
 use crate::store::{Content, Part, Spot, Store};
 use crate::{KeyList, KeysError};
@@ -17,9 +17,6 @@ use crate::{KeyList, KeysError};
 /// cut for this reason. A stopped audit loses the work on one group.
 const GROUPS: usize = 8;
 const LEAST_LIMBS: usize = 1 << 22;
-
-/// The largest number of moduli of a group that share all their primes, if a device says so.
-const MOST_WHOLE: usize = 1000;
 
 /// A store, and what it knows of the keys of an audit.
 pub(super) struct Audited {
@@ -98,15 +95,24 @@ impl Audited {
             look_up(audit, part, &mut this.known, &mut stored, &mut this.elsewhere)?;
         }
         for (&i, spots) in &stored {
+            if watch.is_stopped() {
+                return Err(KeysError::Stopped);
+            }
             let given: Vec<Spot> = audit.keys[i].iter().map(|&k| spot(&audit.list, k)).collect();
             let modulus = audit.modulus(i).to_vec();
-            let more: Vec<Spot> = given.iter().filter(|s| !spots.contains(s)).cloned().collect();
-            if !more.is_empty() {
+            // A modulus may have thousands of places, and a place may be in several files.
+            let old: HashSet<&Spot> = spots.iter().collect();
+            let more: Vec<Spot> = given.iter().filter(|s| !old.contains(s)).cloned().collect();
+            // The places of new moduli go into the file of their group.
+            if this.known[i] && !more.is_empty() {
                 this.repeats.insert(i, more);
             }
-            for spot in spots.iter().filter(|spot| !given.contains(spot)) {
-                let key = audit.list.push_stored(&modulus, spot);
-                audit.keys[i].push(key);
+            let mut seen: HashSet<&Spot> = given.iter().collect();
+            for spot in spots {
+                if seen.insert(spot) {
+                    let key = audit.list.push_stored(&modulus, spot);
+                    audit.keys[i].push(key);
+                }
             }
         }
         this.before = this.known.iter().filter(|known| **known).count();
@@ -128,8 +134,10 @@ impl Audited {
         watch: &dyn Watch,
     ) -> Result<Vec<Finding>, KeysError> {
         let mut times = audit.times;
-        self.add_new(audit, trees, planned, watch, &mut times)?;
+        let added = self.add_new(audit, trees, planned, watch, &mut times);
         audit.times = times;
+        added?;
+        self.find_places(audit)?;
         // All moduli of pairs, with the factors that follow from the pairs.
         let moduli: BTreeSet<&Number> = self.pairs.iter().map(|[a, _]| a).collect();
         let index: BTreeMap<&Number, usize> =
@@ -163,6 +171,24 @@ impl Audited {
             }
         }
         Ok(findings(audit, &weak))
+    }
+
+    /// Reads the places of the moduli that are not in the list, of which some became known by this
+    /// audit. A place may be in any file.
+    fn find_places(&mut self, audit: &Audit) -> Result<(), KeysError> {
+        self.elsewhere.values_mut().for_each(Vec::clear);
+        if self.elsewhere.is_empty() {
+            return Ok(());
+        }
+        let (mut known, mut stored) = (self.known.clone(), BTreeMap::new());
+        for part in self.store.parts() {
+            look_up(audit, part, &mut known, &mut stored, &mut self.elsewhere)?;
+        }
+        for spots in self.elsewhere.values_mut() {
+            let mut seen = HashSet::new();
+            spots.retain(|spot| seen.insert(spot.clone()));
+        }
+        Ok(())
     }
 
     /// Audits the new moduli and adds them, and the further places of known ones, to the store.
@@ -214,16 +240,18 @@ impl Audited {
                     weak.push(Weak::new(audit.modulus(i), found.gcd, audit.number(i)));
                 }
                 let own = weak.len();
-                if let Some(trees) = trees
-                    && weak.iter().filter(|w| w.factor.is_none()).count() > MOST_WHOLE
-                {
-                    return Err(trees.unsound("too many remainders 0 to confirm"));
-                }
                 for part in store.parts() {
-                    let partners = partners(part, &weak[..own], audit, watch)?;
-                    for (w, spots) in partners {
-                        elsewhere.insert(Number(w.modulus.clone()), spots);
+                    for w in partners(part, &weak[..own], audit, watch)? {
+                        elsewhere.entry(Number(w.modulus.clone())).or_default();
                         weak.push(w);
+                    }
+                }
+                if let Some(trees) = trees {
+                    let all: Vec<&[u64]> = weak.iter().map(|w| &w.number[..]).collect();
+                    let is_whole = |&w: &usize| weak[w].factor.is_none();
+                    let whole: Vec<usize> = (0..own).filter(is_whole).collect();
+                    if !are_whole(&all, &whole, memory, threads, watch)? {
+                        return Err(trees.unsound("wrong remainders"));
                     }
                 }
                 relate(&mut weak, threads, watch)?;
@@ -295,13 +323,13 @@ fn look_up(
     Ok(())
 }
 
-/// Returns the moduli of a file of the store that share a prime with one of `weak`, with their places.
+/// Returns the moduli of a file of the store that share a prime with one of `weak`.
 fn partners(
     part: &Part,
     weak: &[Weak],
     audit: &Audit,
     watch: &dyn Watch,
-) -> Result<Vec<(Weak, Vec<Spot>)>, KeysError> {
+) -> Result<Vec<Weak>, KeysError> {
     if weak.is_empty() {
         return Ok(vec![]);
     }
@@ -317,11 +345,9 @@ fn partners(
     let moduli = moduli.all();
     // The product has no small prime factors.
     let found = Batch::new(&moduli, memory, threads)?.with(&product, watch)?;
-    let indices: Vec<usize> = found.iter().map(|common| common.index).collect();
-    let places = part.places_of(&indices)?;
     let entry = |common: crate::batch_gcd::Common| {
         let modulus = moduli[common.index];
         Weak::new(modulus, common.gcd, &without_small(modulus))
     };
-    Ok(found.into_iter().map(entry).zip(places).collect())
+    Ok(found.into_iter().map(entry).collect())
 }

@@ -224,3 +224,22 @@ fn a_stopped_audit_goes_on() {
     };
     assert_eq!(keys(found), keys(expected));
 }
+
+/// The first audit that reveals a stored key as weak names all its places, as later ones do.
+#[test]
+fn all_places_of_a_stored_key_are_named_at_once() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = dir.path().join("store");
+    let [p, q, r] = [(1 << 50) - 27, (1 << 60) - 93, (1 << 44) - 17];
+    let (old, new) = (number(mul(&[p], &[q])), number(mul(&[p], &[r])));
+    let run = |name: &str, moduli: &[Vec<u64>]| {
+        let (list, findings, _) = audit(list(name, moduli), &store, 1 << 30, &Unwatched).unwrap();
+        summary(&list, &findings)
+    };
+    run("january", std::slice::from_ref(&old));
+    run("february", std::slice::from_ref(&old));
+    let first = run("march", std::slice::from_ref(&new));
+    let (places, _) = &first[&(Kind::SharedPrime, old)];
+    assert_eq!(places, &["february: line 1", "january: line 1"]);
+    assert_eq!(run("march", std::slice::from_ref(&new)), first);
+}

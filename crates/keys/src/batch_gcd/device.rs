@@ -28,11 +28,13 @@
 //! # Evidence
 //!
 //! The host computes P and D of the root modulo 2^61 − 1 from the moduli, and compares: a random error
-//! anywhere on the way up is unnoticed with a probability of 2^−61. If a fraction or a window on the
+//! anywhere on the way up is unnoticed with a probability of 2^−61. An error of a D reaches the root times
+//! the P of other nodes, so no modulus may be a multiple of 2^61 − 1: such a group is refused
+//! ([`KeysError::Blind`]). If a product of a group is computed again, both must be the same. If a fraction or a window on the
 //! way down is wrong, or a product that it is computed from, n·X/B^(w+1) has no reason to be near an
 //! integer at the leaves below. A random number passes this test with a probability of 2·e/2^64, less
-//! than 2^−57. A fraction of zeros passes it too, with the remainder 0 and the gcd n. So the host confirms
-//! that such an n shares its primes with other moduli. The host computes each gcd from n and r, so it divides n.
+//! than 2^−57. A fraction of zeros passes it too, with the remainder 0 and the gcd n. So the CPU confirms
+//! such an n: it computes the gcds of the moduli that were found among themselves. The host computes each gcd from n and r, so it divides n.
 //!
 //! # Cost
 //!
@@ -152,7 +154,7 @@ impl DeviceTrees {
     }
 
     /// Computes the product tree of moduli of at most `words` words, of which there is at least one.
-    /// With `derive`, also computes the derivative of the root; otherwise it is 1.
+    /// With `derive`, also computes the derivative of the root; otherwise it is empty.
     pub(super) fn up(
         &self,
         work: &Work<'_>,
@@ -196,6 +198,9 @@ impl DeviceTrees {
         let derivative = derivatives.map(|derivatives| derivatives.download()).transpose()?;
         let derivative = derivative.unwrap_or_default();
         let (of_product, of_derivative) = residues(work, moduli);
+        if of_product == 0 {
+            return Err(KeysError::Blind { device: self.place() });
+        }
         if residue::of(&product) != of_product
             || derive && residue::of(&derivative) != of_derivative
         {

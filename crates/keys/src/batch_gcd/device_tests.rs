@@ -121,6 +121,42 @@ fn little_memory_makes_groups_and_too_little_is_an_error() {
     assert!(refused.is_of_device());
 }
 
+/// A multiple of 2^61 − 1 would hide errors of derivatives from the check of the root.
+#[test]
+fn a_modulus_that_blinds_the_check_is_refused() {
+    let device = Device::simulator().unwrap();
+    let trees = DeviceTrees::with_memory(&device, 1 << 30);
+    let blind = number(mul(&[(1 << 61) - 1], &[1_000_000_007]));
+    let moduli = [&[15u64][..], &[21], &blind];
+    let batch = Batch::new(&moduli, u64::MAX, 1).unwrap().on_device(&trees).unwrap();
+    let refused = batch.run(&Unwatched, &mut Times::default()).unwrap_err();
+    assert!(matches!(refused, KeysError::Blind { .. }) && refused.is_of_device(), "{refused}");
+}
+
+/// Many moduli of which both primes are shared.
+#[test]
+fn many_whole_moduli_are_confirmed() {
+    let device = Device::simulator().unwrap();
+    let trees = DeviceTrees::with_memory(&device, 1 << 30);
+    let is_prime = |n: &u64| (2..).take_while(|d| d * d <= *n).all(|d| !n.is_multiple_of(d));
+    let primes: Vec<u64> = (70_000..).filter(is_prime).take(900).collect();
+    let rings = primes.chunks_exact(3);
+    let moduli: Vec<Vec<u64>> = rings
+        .flat_map(|p| [[p[0], p[1]], [p[1], p[2]], [p[2], p[0]]].map(|[a, b]| vec![a * b]))
+        .collect();
+    let expected: Vec<Common> =
+        moduli.iter().enumerate().map(|(index, n)| Common { index, gcd: n.clone() }).collect();
+    check(&trees, &moduli, &expected);
+}
+
+#[test]
+fn whole_moduli_divide_the_product_of_the_others() {
+    let moduli = [&[15u64][..], &[21], &[35], &[22], &[39], &[1_000_003]];
+    let are = |whole: &[usize]| are_whole(&moduli, whole, u64::MAX, 1, &Unwatched).unwrap();
+    assert!(are(&[]) && are(&[0, 1, 2]));
+    assert!(!are(&[3]) && !are(&[0, 4]) && !are(&[0, 5]));
+}
+
 /// Groups that are about as long as a root can be fit neither in the memory nor in transforms.
 #[test]
 fn what_does_not_fit_is_known_before() {

@@ -62,16 +62,13 @@ use std::time::{Duration, Instant};
 
 use warpint_natural::division::div_rem_by;
 use warpint_natural::limbs::{copy_to, trim, trimmed};
-use warpint_natural::product::{FastProducts, Multiplier, TransformMultiplier};
+use warpint_natural::product::{Multiplier, TransformMultiplier};
 use warpint_progress::{Watch, units};
 
 use crate::KeysError;
 pub use device::DeviceTrees;
 use memory::{Groups, Limits, longest};
 use tree::Work;
-
-/// The largest number of products by which gcds of a device that are whole moduli are confirmed.
-const MOST_CONFIRMED: usize = 1 << 20;
 
 /// The gcds of a batch of moduli.
 pub struct Batch<'a> {
@@ -188,38 +185,39 @@ impl<'a> Batch<'a> {
         for g in 0..ranges.len() {
             let others = roots.iter().enumerate().filter(|(b, _)| *b != g);
             let mut others = others.map(|(_, root)| Ok(Cow::Borrowed(&root[..])));
-            all.extend(self.gcds_of_group(&work, g, Numerator::Others(&mut others), times)?.common);
+            let Outcome { common, product } =
+                self.gcds_of_group(&work, g, Numerator::Others(&mut others), times)?;
+            // The leaves have shown that this product is right.
+            if let Some(trees) = self.limits.device
+                && roots.get(g).is_some_and(|root| *root != product)
+            {
+                return Err(trees.unsound("a wrong product tree"));
+            }
+            all.extend(common);
         }
         if let Some(trees) = self.limits.device {
-            self.confirm(trees, &all)?;
+            self.confirm(trees, &all, watch)?;
         }
         Ok(all)
     }
 
-    /// Confirms the gcds that are whole moduli n. Fractions of zeros, as a device leaves them that has
-    /// stopped, would give these. Such an n divides the product of the other moduli with a gcd
-    /// above 1, because each of its primes divides one of them.
-    fn confirm(&self, trees: &DeviceTrees, all: &[Common]) -> Result<(), KeysError> {
-        let is_whole = |common: &&Common| common.gcd == self.moduli[common.index];
-        let whole: Vec<&Common> = all.iter().filter(is_whole).collect();
-        if whole.len().saturating_mul(all.len()) > MOST_CONFIRMED {
-            return Err(trees.unsound("too many remainders 0 to confirm"));
+    /// Confirms the gcds that are whole moduli. Fractions of zeros, as a device leaves them that has
+    /// stopped, would give these.
+    fn confirm(
+        &self,
+        trees: &DeviceTrees,
+        all: &[Common],
+        watch: &dyn Watch,
+    ) -> Result<(), KeysError> {
+        let moduli: Vec<&[u64]> = all.iter().map(|common| self.moduli[common.index]).collect();
+        let is_whole = |&i: &usize| all[i].gcd == moduli[i];
+        let whole: Vec<usize> = (0..all.len()).filter(is_whole).collect();
+        let Limits { memory, threads, .. } = self.limits;
+        if are_whole(&moduli, &whole, memory, threads, watch)? {
+            Ok(())
+        } else {
+            Err(trees.unsound("wrong remainders"))
         }
-        for Common { index, .. } in whole {
-            let n = self.moduli[*index];
-            let mut product = vec![1];
-            for other in all.iter().filter(|other| other.index != *index) {
-                let next = FastProducts.mul(&product, self.moduli[other.index]);
-                product = div_rem_by(&FastProducts, &next, n).1;
-                if product.is_empty() {
-                    break;
-                }
-            }
-            if !product.is_empty() {
-                return Err(trees.unsound("wrong remainders"));
-            }
-        }
-        Ok(())
     }
 
     /// Computes gcd(n, M·P/n) for the moduli n of group g, where P is the product of the group and M
@@ -346,6 +344,25 @@ impl<'a> Batch<'a> {
         trim(&mut product);
         Ok(Outcome { common, product })
     }
+}
+
+/// Returns whether the moduli with the indices `whole`, ascending, divide the products of the others.
+/// Cost: the gcds of all moduli, on the CPU, if `whole` is not empty.
+pub(crate) fn are_whole(
+    moduli: &[&[u64]],
+    whole: &[usize],
+    memory: u64,
+    threads: usize,
+    watch: &dyn Watch,
+) -> Result<bool, KeysError> {
+    if whole.is_empty() {
+        return Ok(true);
+    }
+    let found = Batch::new(moduli, memory, threads)?.run(watch, &mut Times::default())?;
+    Ok(whole.iter().all(|&i| {
+        let at = found.binary_search_by_key(&i, |common| common.index);
+        at.is_ok_and(|at| found[at].gcd == moduli[i])
+    }))
 }
 
 fn assert_moduli(moduli: &[&[u64]]) {

@@ -65,6 +65,7 @@ impl Store {
         let Some(lock) = folder.try_lock(LOCK)? else {
             return Err(KeysError::StoreInUse { path: path.to_owned() });
         };
+        let lock = lock.enforced()?;
         folder.clear_away(|name| part::number(name).is_some());
         let mut numbers: Vec<u32> = vec![];
         for entry in folder.list()? {

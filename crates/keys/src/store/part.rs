@@ -91,8 +91,7 @@ impl Moduli {
 /// Returns the number of the file with this name.
 pub(super) fn number(name: &str) -> Option<u32> {
     let digits = name.strip_prefix("part-")?.strip_suffix(".keys")?;
-    let is_number = digits.len() >= 8 && digits.bytes().all(|c| c.is_ascii_digit());
-    digits.parse().ok().filter(|_| is_number)
+    digits.parse().ok().filter(|&number| self::name(number) == name)
 }
 
 impl Part {

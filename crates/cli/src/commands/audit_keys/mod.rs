@@ -149,8 +149,7 @@ fn read(args: &AuditKeysArgs, threads: usize, view: &View) -> Result<KeyList, Ke
     // The files of a store below a directory of keys are no keys.
     let store = args.store.as_deref().and_then(|path| path.canonicalize().ok());
     let in_store = |file: &Path| {
-        let folder = file.parent().and_then(|folder| folder.canonicalize().ok());
-        store.is_some() && folder == store
+        store.is_some() && file.parent().and_then(|folder| folder.canonicalize().ok()) == store
     };
     for path in &args.files {
         if path == Path::new("-") {

@@ -121,7 +121,8 @@ struct ByBits {
 /// Rows that are transformed as part of a product.
 struct Transformed<'a> {
     rows: Rows<'a>,
-    /// The maps of the factors that use these rows.
+    /// The maps of the factors that use these rows. They have equal steps, so that parts of equal
+    /// numbers of rows of the result need equal numbers of these rows.
     maps: Vec<Map>,
     /// The place of the spectra in the working memory.
     at: usize,
@@ -130,6 +131,11 @@ struct Transformed<'a> {
 }
 
 impl Transformed<'_> {
+    /// Returns whether the spectra are those of rows that a factor uses by this map.
+    fn serves(&self, rows: &Rows<'_>, map: Map) -> bool {
+        self.rows.is_same(rows) && self.maps.iter().all(|known| known.has_step_of(map))
+    }
+
     /// Returns the rows that belong to rows of the result.
     fn rows_of(&self, of: &Range<usize>) -> Range<usize> {
         let all = self.maps.iter().map(|map| map.rows(of));
@@ -255,7 +261,7 @@ impl Batches {
                 match factor.operand {
                     Operand::Spectra(spectra) => assert_eq!(spectra.form, form, "forms differ"),
                     Operand::Rows(rows) => {
-                        match temporary.iter_mut().find(|known| known.rows.is_same(&rows)) {
+                        match temporary.iter_mut().find(|t| t.serves(&rows, factor.map)) {
                             Some(known) => known.maps.push(factor.map),
                             None => temporary.push(Transformed {
                                 rows,
@@ -351,7 +357,7 @@ impl Batches {
             let (points, from): (Arg, usize) = match operand {
                 Operand::Spectra(spectra) => ((&spectra.points).into(), 0),
                 Operand::Rows(rows) => {
-                    let known = temporary.iter().find(|t| t.rows.is_same(rows));
+                    let known = temporary.iter().find(|t| t.serves(rows, *map));
                     let (at, from) = known.map_or((0, 0), |t| (t.at, t.rows_of(range).start));
                     (work.part(at..).into(), from)
                 }

@@ -16,7 +16,7 @@
 //! subtracts digits 5. If what is left of a leaf is still within 2^12/β of 0 or 1, there is no result; for
 //! random digits and 2^L leaves the probability is 2^(L − 51).
 //!
-//! *The error.* Let e_l be the largest error of a fraction of level l. The first fraction is x·2^s·I/β^(2p)
+//! *The error.* Let e_l be the largest error of a fraction of level l. The first fraction is x·2^s·I/β^(2p − 1)
 //! with a reciprocal I of p = W_0 words of 10^D·2^s·β (see `division`): as x/10^D < 1/10, its error is below
 //! 9/10 of β^(−W_0), the window has an error of less than 2·β^(−W_0), and so e_0 ≤ 4·β^(−W_0) with 5/9. A lower
 //! half has 10^(D_(l + 1)) times the error of its fraction, and that of a window, at most 2·β^(−W_(l + 1)):
@@ -160,8 +160,11 @@ impl DeviceProducts {
         let leaves = Leaves::of(digits_of(words));
         let p = words_of(GROUP * leaves.all_groups()) + 1;
         let first = Shape::window(p, p + 1, 1, p - 1..2 * p - 1)?;
-        // Two spectra, and the carries of blocks of words.
-        let working = 16 * first.form().points() + p + 64;
+        // To digits, two spectra. From digits, the spectra of two halves, a power and 1, and their
+        // product. And the carries of blocks of words.
+        let half = p.div_ceil(2) + 1;
+        let pair = Shape::window(half, half, 2, 0..2 * half)?;
+        let working = (16 * first.form().points()).max(40 * pair.form().points()) + p + 64;
         Some(Self::decimal_fixed_bytes(words) + working as u64)
     }
 
@@ -295,6 +298,9 @@ impl DeviceProducts {
             let factor = Factor::rows(Rows::one(last.view()), Map::EACH);
             self.batches.multiply(&shape, RowCells::one(square.cells(..)), &[[factor; 2]])?;
             let len = significant(square.view(..))?;
+            if len + 1 < 2 * last.len {
+                return Err(HugeError::WrongDigits { words });
+            }
             powers.push(Power { words: square, len });
         }
         Ok(powers)

@@ -23,7 +23,8 @@
 //! 2. C = J·E'/β^(2h) would give E = E'²/β^(2h) ≤ 81·β^(2·low) < β^p for J·β^low + C. Computed is V =
 //!    C − δ' from the h + 1 words of ⌊E'/β^low⌋, as a window of low + 1 words. The words of E' left out
 //!    lower C by less than 1, since J·β^low/β^(2h) < 2·β^(low − h). The window lacks the words
-//!    below it, less than 1, and has an error from −1 to 1. So −1 ≤ δ' < 3.
+//!    below it, less than 1, and has an error from −1 to 1. So −1 ≤ δ' < 3. V is not negative: E(h) ≥
+//!    4·D_h, so J ≤ β^(2h)/D_h − 4 and E' ≥ 4·β^low + β^(2h)/D_h − 4, and J·E'/β^(2h) > 3.
 //! 3. I = J·β^low + V − 5 is C too small by δ, 4 ≤ δ < 8. E(p) = E'²/β^(2h) + δ·D is at least 2·β^p and
 //!    less than 9·β^p.
 //!
@@ -118,9 +119,12 @@ impl DeviceProducts {
     /// Returns an upper bound of the bytes of the device's memory that a division of a number of `a`
     /// words by one of `d` words needs beside the numbers and the results: the divisor with its
     /// reciprocal, the shifted dividend, the quotient, and the products of a block. `None` if the numbers
-    /// are too long for one transform.
+    /// are too long for one transform, or if `d` is 0.
     #[must_use]
     pub fn division_bytes(a: usize, d: usize) -> Option<u64> {
+        if d == 0 {
+            return None;
+        }
         let k = (a + 1).saturating_sub(d).max(1);
         let p = block(k, d);
         let [window, cyclic] = shapes_of_block(p, d)?;

@@ -15,14 +15,15 @@ use super::{DeviceProducts, Factor, HugeError, Map, RowCells, Rows, Shape, resid
 /// ones are computed on the CPU: copies to and from the device take longer than they do.
 const SHORTER_FROM: usize = 1 << 13;
 
-/// Multiplies numbers in host memory on a device, divides them, and converts them to and from decimal digits.
-/// Short products are computed on the CPU. A product
-/// that is too long for one transform or for the device's memory is computed in pieces.
+/// Multiplies numbers in host memory on a device, divides them, and converts them to and from decimal
+/// digits. Short products are computed on the CPU. A product that is too long for one transform or for
+/// the device's memory is computed in pieces.
 ///
 /// The host verifies each result of the device modulo 2^61 − 1, by residues of the operands and of the
 /// result in its own memory, so copies are verified too. If one is wrong, or if the device fails,
-/// the result is computed on the CPU, and so are all later ones. So results are always right; only
-/// [`Self::failure`] tells of it.
+/// the result is computed on the CPU, and so are all later ones; [`Self::failure`] tells of it. The CPU
+/// also computes products and divisions with a factor or divisor that is a multiple of 2^61 − 1,
+/// because the residues would not tell wrong results from right ones.
 pub struct DeviceMultiplier {
     products: Mutex<DeviceProducts>,
     cpu: TransformMultiplier,
@@ -102,20 +103,22 @@ impl DeviceMultiplier {
     fn on_device(&self, a: &[u64], b: &[u64]) -> Result<Vec<u64>, HugeError> {
         let [of_a, of_b] = [a.len(), b.len()];
         let shape = Shape::whole(of_a, of_b, 1).ok_or(HugeError::TooLong { a: of_a, b: of_b })?;
+        let is_square = std::ptr::eq(a, b);
+        let residue_of_a = residue::of(a);
+        let residue_of_b = if is_square { residue_of_a } else { residue::of(b) };
+        if residue_of_a == 0 || residue_of_b == 0 {
+            return Ok(self.cpu.mul(a, b));
+        }
         let mut products = lock(&self.products);
         let device = products.device().clone();
         let working = DeviceProducts::working_bytes(of_a, of_b);
         products.keep_at_most(working.unwrap_or_default());
         let first = device.upload(a)?;
-        let is_square = std::ptr::eq(a, b);
         let second = if is_square { None } else { Some(device.upload(b)?) };
         let mut out = device.alloc(of_a + of_b)?;
         let factors = [&first, second.as_ref().unwrap_or(&first)];
         let factors = factors.map(|x| Factor::rows(Rows::one(x.view(..)), Map::EACH));
         products.multiply(&shape, RowCells::one(out.cells(..)), &[factors])?;
-        // The host computes residues while the device multiplies.
-        let residue_of_a = residue::of(a);
-        let residue_of_b = if is_square { residue_of_a } else { residue::of(b) };
         let product = out.download()?;
         if residue::of(&product) == residue::product(residue_of_a, residue_of_b) {
             Ok(product)
@@ -137,10 +140,15 @@ impl DeviceMultiplier {
         let mut products = lock(&self.products);
         let result = work(&mut products);
         products.set_working_limit(u64::MAX);
-        result.unwrap_or_else(|e| {
-            *lock(&self.failure) = Some(e);
-            None
-        })
+        match result {
+            Ok(result) => result,
+            // It does not fit, and the device is sound.
+            Err(HugeError::Memory { .. } | HugeError::TooLong { .. }) => None,
+            Err(e) => {
+                *lock(&self.failure) = Some(e);
+                None
+            }
+        }
     }
 
     /// Returns whether an operation is long enough for the device, and fits the limit of memory.
@@ -161,6 +169,10 @@ impl Multiplier for DeviceMultiplier {
         {
             return None;
         }
+        let of_d = residue::of(d);
+        if of_d == 0 {
+            return None;
+        }
         self.attempt(|products| {
             products.keep_at_most(0);
             let device = products.device().clone();
@@ -172,7 +184,7 @@ impl Multiplier for DeviceMultiplier {
             let [mut q, mut r] = [device.alloc(quotient)?, device.alloc(d.len())?];
             products.div_rem(q.cells(..), r.cells(..), there.view(..), &divisor)?;
             let [mut q, mut r] = [q.download()?, r.download()?];
-            let product = residue::product(residue::of(&q), residue::of(d));
+            let product = residue::product(residue::of(&q), of_d);
             let is_right = residue::sum(product, residue::of(&r)) == residue::of(a);
             if !is_right || compare(&r, d).is_ge() {
                 return Err(HugeError::WrongQuotient { a: a.len(), d: d.len() });
@@ -195,7 +207,9 @@ impl Multiplier for DeviceMultiplier {
             products.set_working_limit(self.memory - DeviceProducts::decimal_fixed_bytes(a.len()));
             let there = products.device().upload(a)?;
             let Some(groups) = products.format_groups(there.view(..))? else { return Ok(None) };
-            if residue::of_digits(&groups, TEN_19) != residue::of(a) {
+            // The digits of a group above this would be cut off.
+            let are_groups = groups.iter().all(|&group| group < TEN_19);
+            if !are_groups || residue::of_digits(&groups, TEN_19) != residue::of(a) {
                 return Err(HugeError::WrongDigits { words: a.len() });
             }
             Ok(Some(digits_of_groups(&groups)))
@@ -238,6 +252,7 @@ impl Multiplier for DeviceMultiplier {
                 product.resize(a.len() + b.len(), 0);
                 product
             }
+            Err(HugeError::Memory { .. } | HugeError::TooLong { .. }) => self.cpu.mul(a, b),
             Err(e) => {
                 *lock(&self.failure) = Some(e);
                 self.cpu.mul(a, b)

@@ -118,6 +118,12 @@ impl Map {
         ((i >> self.shift) * usize::from(self.times)) ^ usize::from(self.flip)
     }
 
+    /// Returns whether rows of the result that follow each other have rows of factors that are equally
+    /// far apart by both maps.
+    pub(super) fn has_step_of(self, other: Self) -> bool {
+        (self.shift, self.times) == (other.shift, other.times)
+    }
+
     /// Returns a range that contains the rows of all i of a range that is not empty.
     pub(super) fn rows(self, of: &Range<usize>) -> Range<usize> {
         let [first, last] =

@@ -36,7 +36,8 @@ pub struct Form {
 /// that of word w − 1, cyclically: X = Σ A_w·B^w ≡ P modulo B^W − 1. Write X = R + H·B^from with
 /// R = Σ_(w < from) A_w·B^w ≤ 2·(B^from − 1); V ≡ H. Write P = p_0 + p_1·B^from + p_2·B^W with
 /// p_0 < B^from, p_1 < B^(W − from) and p_2 < B^from. Then X = p_0 + p_2 + p_1·B^from + k·(B^W − 1), where
-/// |k| ≤ 1: both sides are at most 2·(B^W − 1), the right one without k is less, and X = 0 if P = 0.
+/// |k| ≤ 1: both sides are at most 2·(B^W − 1), and the right one without k is less. k = 2 would need a right
+/// side of 0 without k, so P = 0, and then X = 0.
 /// Thus B^from divides R − p_0 − p_2 + k, whose absolute value is less than 2·B^from, and
 /// p_1 − H ≡ (R − p_0 − p_2 + k)/B^from modulo B^(W − from), which is −1, 0 or 1. If s ≤ W, then
 /// X = P and k = p_2 = 0, so (R − p_0)/B^from is 0 or 1, and it is 0 if from = 0.
@@ -54,7 +55,7 @@ pub struct Shape {
 /// 2^64 − 2^32 + 1.
 const Q: u128 = (1 << 64) - (1 << 32) + 1;
 /// The numbers of bits of a digit. Longer digits would need fewer points, but only for short numbers;
-/// with shorter digits, four of them would begin in a word.
+/// with shorter digits, five of them would begin in a word.
 const BITS: std::ops::RangeInclusive<u32> = 16..=26;
 /// The largest number of points of a transform.
 const MOST_POINTS: usize = 1 << 30;

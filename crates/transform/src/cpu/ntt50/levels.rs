@@ -401,8 +401,8 @@ fn join_run<const F: usize>(
     }
 }
 
-/// Transforms of F = 3 or 5 points within 17p/16. Results are within 5p, and within 4p if the points are
-/// within 3p/4.
+/// Transforms of F = 3 or 5 points. If the points are within p, results are within 5p; if they are within
+/// 3p/4, within 4p.
 #[inline(always)]
 fn dft<const F: usize>(field: &F50, w: &[f64; 4], x: [f64; F]) -> [f64; F] {
     let mut y = x;

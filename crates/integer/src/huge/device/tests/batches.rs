@@ -338,6 +338,24 @@ fn batches_in_parts() {
             }
         }
     }
+    // Rows that several factors use by maps with different steps.
+    let two = Shape::whole(33, 33, 2).unwrap();
+    let z = Numbers::random(&device, rng, 11, 33);
+    let [each, shared, even] = [Map::EACH, Map::SHARED, Map::EVEN].map(|map| (&x, map));
+    for terms in [
+        [[each, shared], [(&z, Map::PARENT), even]],
+        [[each, shared], [shared, even]],
+        [[each, even], [each, shared]],
+    ] {
+        let want: Vec<_> = (0..count).map(|i| expected(&terms, i)).collect();
+        let factors = terms.map(|term| term.map(|(numbers, map)| numbers.by(map)));
+        for rows in [200, 60, 30, 12] {
+            products.set_working_limit(rows * 8 * two.form().points() as u64);
+            for (found, want) in multiply(&mut products, &two, count, &factors).iter().zip(&want) {
+                assert!(found == want, "{rows} rows at a time");
+            }
+        }
+    }
     products.set_working_limit(2 * of_row);
     let mut out = device.alloc(66 * count).unwrap();
     let cells = RowCells::new(out.cells(..), count, 66, 66);

@@ -114,8 +114,8 @@ fn without_memory_the_cpu_multiplies() {
     let multiplier = DeviceMultiplier::for_tests(&device, 1000, 16);
     let a = vec![u64::MAX; 100];
     assert!(multiplier.mul(&a, &a) == limbs::mul(&a, &a));
-    let failure = multiplier.failure().unwrap();
-    assert!(failure.contains("too long"), "{failure}");
+    // The device is sound.
+    assert_eq!(multiplier.failure(), None);
 }
 
 /// Products are verified in the order in which they were computed, also if there are more than wait
