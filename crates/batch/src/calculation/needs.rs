@@ -110,7 +110,7 @@ impl CalculationJob {
     }
 }
 
-/// Returns an upper bound of the limbs of a number with so many bits.
+/// Returns an upper bound of the number of limbs of a number of `bits` bits.
 fn limbs(bits: u64) -> usize {
     (bits / 64 + 1) as usize
 }

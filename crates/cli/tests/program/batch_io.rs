@@ -3,7 +3,7 @@
 use std::fs;
 use std::process::Command;
 
-use crate::common::{Ran, WARPINT, command, warpint, with_input};
+use crate::common::{Ran, WARPINT, command, names, warpint, with_input};
 
 /// Runs a line of bash, in which `$W` is the program.
 fn bash(dir: &std::path::Path, line: &str) -> Ran {
@@ -11,14 +11,6 @@ fn bash(dir: &std::path::Path, line: &str) -> Ran {
     command.args(["-c", line]).current_dir(dir).env("W", WARPINT);
     command.env("WARPINT_CONFIG_DIR", dir.join("config"));
     crate::common::in_time(command)
-}
-
-fn names(dir: &std::path::Path) -> Vec<String> {
-    let entries = fs::read_dir(dir).unwrap();
-    let mut names: Vec<_> =
-        entries.map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
-    names.sort();
-    names
 }
 
 #[test]

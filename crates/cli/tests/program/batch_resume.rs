@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::common::{Ran, WARPINT, command, end, signal, warpint};
+use crate::common::{Ran, WARPINT, command, end, names, signal, warpint};
 
 /// Options that make pieces so small and records of progress so frequent that a signal can arrive
 /// between two records.
@@ -23,14 +23,6 @@ fn write_operands(dir: &Path) {
     let lines = |step: usize| (0..1500).map(|i| line(i / step) + "\n").collect::<String>();
     fs::write(dir.join("a.txt"), lines(1)).unwrap();
     fs::write(dir.join("b.txt"), lines(2)).unwrap();
-}
-
-fn names(dir: &Path) -> Vec<String> {
-    let entries = fs::read_dir(dir).unwrap();
-    let mut names: Vec<_> =
-        entries.map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
-    names.sort();
-    names
 }
 
 /// Returns the count of numbers done according to `<out>.partial.json`; 0 if the file does not

@@ -1,17 +1,8 @@
 //! Tests of `warpint calc`.
 
 use std::fs;
-use std::path::Path;
 
-use crate::common::{end, signal, spawn, wait_for_work, warpint, with_input};
-
-fn names(dir: &Path) -> Vec<String> {
-    let entries = fs::read_dir(dir).unwrap();
-    let mut names: Vec<_> =
-        entries.map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
-    names.sort();
-    names
-}
+use crate::common::{end, names, signal, spawn, wait_for_work, warpint, with_input};
 
 #[test]
 fn numbers_go_from_file_to_file() {

@@ -190,3 +190,12 @@ pub(crate) fn check_times(times: &Value, runs: usize) -> f64 {
     assert_eq!(times["runs"], runs);
     us("us")
 }
+
+/// Returns the names of the files of a directory, in order.
+pub(crate) fn names(dir: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(dir).unwrap();
+    let mut names: Vec<_> =
+        entries.map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}

@@ -24,6 +24,7 @@ mod bench_batch;
 mod bench_bigprime;
 #[cfg(test)]
 mod bench_ntt;
+#[cfg(test)]
 mod bench_product;
 #[cfg(unix)]
 #[cfg(test)]

@@ -54,20 +54,21 @@ mod descent;
 mod device;
 mod fraction;
 mod memory;
+mod numerator;
 mod tree;
 
 use std::borrow::Cow;
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
-use warpint_natural::division::div_rem_by;
-use warpint_natural::limbs::{copy_to, trim, trimmed};
-use warpint_natural::product::{Multiplier, TransformMultiplier};
+use warpint_natural::limbs::{trim, trimmed};
+use warpint_natural::product::TransformMultiplier;
 use warpint_progress::{Watch, units};
 
 use crate::KeysError;
 pub use device::DeviceTrees;
 use memory::{Groups, Limits, longest};
+use numerator::Numerator;
 use tree::Work;
 
 /// The gcds of a batch of moduli.
@@ -370,43 +371,6 @@ fn assert_moduli(moduli: &[&[u64]]) {
     assert!(moduli.iter().all(is_sound), "a modulus is below 2 or has leading zero limbs");
 }
 
-impl Numerator<'_, '_> {
-    /// Returns the numerator modulo the product of a group, in as many limbs.
-    fn modulo(
-        self,
-        multiplier: &dyn Multiplier,
-        derivative: Vec<u64>,
-        product: &[u64],
-        is_stopped: &dyn Fn() -> bool,
-    ) -> Result<Vec<u64>, KeysError> {
-        match self {
-            Self::Others(others) => {
-                let mut numerator = derivative;
-                for other in others {
-                    if is_stopped() {
-                        return Err(KeysError::Stopped);
-                    }
-                    numerator = times_modulo(multiplier, numerator, &other?, product);
-                }
-                Ok(numerator)
-            }
-            Self::Number(x) => {
-                let mut numerator = vec![0; product.len()];
-                copy_to(&mut numerator, &div_rem_by(multiplier, x, trimmed(product)).1);
-                Ok(numerator)
-            }
-        }
-    }
-}
-
-/// The numerator at the root of a group.
-enum Numerator<'n, 'o> {
-    /// The derivative, times these numbers.
-    Others(&'n mut dyn Iterator<Item = Result<Cow<'o, [u64]>, KeysError>>),
-    /// A number instead of the derivative.
-    Number(&'n [u64]),
-}
-
 /// The result for one group of moduli.
 #[derive(Debug)]
 pub struct Outcome {
@@ -427,20 +391,6 @@ pub struct Times {
     pub remainders: Duration,
     /// The leaves of trees on a device: downloads, remainders and gcds.
     pub gcds: Duration,
-}
-
-/// Returns x·y mod m, in as many limbs as m.
-fn times_modulo(multiplier: &dyn Multiplier, x: Vec<u64>, y: &[u64], m: &[u64]) -> Vec<u64> {
-    let m = trimmed(m);
-    let y = div_rem_by(multiplier, y, m).1;
-    if y.is_empty() || trimmed(&x).is_empty() {
-        return vec![0; x.len()];
-    }
-    let product = multiplier.mul(trimmed(&x), &y);
-    let mut result = x;
-    result.fill(0);
-    copy_to(&mut result, &div_rem_by(multiplier, &product, m).1);
-    result
 }
 
 impl std::fmt::Debug for Common {

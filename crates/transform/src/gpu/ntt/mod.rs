@@ -43,7 +43,8 @@
 //!
 //! | file | subject |
 //! |---|---|
-//! | `plan` | requests, errors and plans |
+//! | `request` | requests and errors |
+//! | `plan` | plans |
 //! | `passes` | the passes of which a transform consists |
 //! | `field` | what a plan requires of a field |
 //! | `ntt_pass.cuh` | the kernel of a pass, over any field |
@@ -52,14 +53,16 @@
 mod field;
 mod passes;
 mod plan;
+mod request;
 
 pub use field::NttField;
 pub(super) use field::{PassField, pointer};
 pub(crate) use passes::odd_factor;
 pub(super) use passes::{Costs, Pass};
+pub use plan::Ntt;
 pub(super) use plan::THREADS;
-pub(crate) use plan::frequency_of_place;
-pub use plan::{Ntt, NttError, NttRequest};
+pub(crate) use request::frequency_of_place;
+pub use request::{NttError, NttRequest};
 
 use std::collections::HashSet;
 
