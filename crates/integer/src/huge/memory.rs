@@ -5,7 +5,7 @@
 
 use warpint_natural::product::Multiplier;
 
-/// Returns the bytes of a number of so many limbs.
+/// Returns the number of bytes of a number of n limbs.
 fn limbs(n: usize) -> u64 {
     8 * n as u64
 }

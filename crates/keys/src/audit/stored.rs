@@ -27,8 +27,8 @@ pub(super) struct Audited {
     before: usize,
     /// Further places of known moduli, by their index.
     repeats: BTreeMap<usize, Vec<Spot>>,
-    /// The pairs of moduli that share a prime, in both orders: those that the store had, if one of
-    /// them is in the list, and those that this audit finds.
+    /// Pairs of moduli that share a prime, in both orders: pairs of the store with a modulus of the list,
+    /// and pairs that this audit finds.
     pairs: BTreeSet<[Number; 2]>,
     /// The places of moduli that are not in the list.
     elsewhere: BTreeMap<Number, Vec<Spot>>,

@@ -27,14 +27,15 @@
 //!
 //! # Evidence
 //!
-//! The host computes P and D of the root modulo 2^61 − 1 from the moduli, and compares: a random error
-//! anywhere on the way up is unnoticed with a probability of 2^−61. An error of a D reaches the root times
-//! the P of other nodes, so no modulus may be a multiple of 2^61 − 1: such a group is refused
-//! ([`KeysError::Blind`]). If a product of a group is computed again, both must be the same. If a fraction or a window on the
-//! way down is wrong, or a product that it is computed from, n·X/B^(w+1) has no reason to be near an
-//! integer at the leaves below. A random number passes this test with a probability of 2·e/2^64, less
-//! than 2^−57. A fraction of zeros passes it too, with the remainder 0 and the gcd n. So the CPU confirms
-//! such an n: it computes the gcds of the moduli that were found among themselves. The host computes each gcd from n and r, so it divides n.
+//! The host computes P and D of the root modulo 2^61 − 1 from the moduli, and compares: a random
+//! error anywhere on the way up is unnoticed with a probability of 2^−61. An error of a D reaches
+//! the root times the P of other nodes, so no modulus may be a multiple of 2^61 − 1: such a group
+//! is refused ([`KeysError::Blind`]). If a product of a group is computed again, both must be the
+//! same. If a fraction or a window on the way down is wrong, or a product that it is computed from,
+//! n·X/B^(w+1) has no reason to be near an integer at the leaves below. A random number passes this
+//! test with a probability of 2·e/2^64, less than 2^−57. A fraction of zeros passes it too, with
+//! the remainder 0 and the gcd n. So the CPU confirms such an n: it computes the gcds of the moduli
+//! that were found among themselves. The host computes each gcd from n and r, so it divides n.
 //!
 //! # Cost
 //!
@@ -348,8 +349,8 @@ fn residues(work: &Work<'_>, moduli: &[&[u64]]) -> (u64, u64) {
     parts.into_iter().fold((1, 0), node)
 }
 
-/// Returns the bytes of a tree and of what is kept beside it, without spectra. `None` if they are too
-/// many for 64 bits.
+/// Returns the number of bytes of a tree with its derivatives or fractions, without spectra. `None`
+/// if they are too many for 64 bits.
 fn kept(count: usize, words: usize) -> Option<u64> {
     let (mut rows, mut words, mut bytes) = (padded(count.max(1)), words as u64, 0u64);
     loop {

@@ -39,7 +39,7 @@ pub trait Multiplier {
     }
 
     /// Returns the number with the given decimal digits, the highest first, without leading zero
-    /// limbs, if the multiplier has a method of its own for so many digits; otherwise `None`, which is
+    /// limbs, if the multiplier has its own method for this number of digits; otherwise `None`, which is
     /// the default.
     fn parse_decimal(&self, digits: &[u8]) -> Option<Vec<u64>> {
         let _ = digits;

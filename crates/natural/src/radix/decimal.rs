@@ -79,7 +79,8 @@ pub fn parse(digits: &[u8], powers: &Powers) -> Vec<u64> {
 }
 
 /// Parses ASCII digits like [`parse`], without leading zero limbs in the result, by
-/// [`Multiplier::parse_decimal`] if `multiplier` has such a method. Otherwise products of long parts are computed by `multiplier`, all products of a level by one call of
+/// [`Multiplier::parse_decimal`] if `multiplier` has such a method. Otherwise products of long
+/// parts are computed by `multiplier`, all products of a level by one call of
 /// [`Multiplier::products`].
 ///
 /// Cost O(M(n)·log n), where M(n) is the cost of a product of n limbs. The memory is about three
@@ -121,7 +122,8 @@ pub fn parse_by(multiplier: &dyn Multiplier, digits: &[u8]) -> Vec<u64> {
 }
 
 /// Formats a number like [`format()`], and returns the digits as ASCII characters, by
-/// [`Multiplier::format_decimal`] if `multiplier` has such a method. Otherwise products and divisions of long parts are computed by `multiplier`. The reciprocal of each power of ten is
+/// [`Multiplier::format_decimal`] if `multiplier` has such a method. Otherwise products and
+/// divisions of long parts are computed by `multiplier`. The reciprocal of each power of ten is
 /// computed once.
 ///
 /// Cost O(M(n)·log n), where M(n) is the cost of a product of n limbs. The memory is about four times
@@ -354,7 +356,7 @@ mod tests {
                 }
             }
         }
-        // Limbs without zero bits: as many digits as possible in so many limbs.
+        // Limbs without zero bits: the largest number of digits for this number of limbs.
         for limbs in [1_000, 1_010, 2_021, 16_160, 32_325, 50_000] {
             let ones = vec![u64::MAX; limbs];
             let digits = format_by(&multiplier, &ones);

@@ -145,7 +145,7 @@ fn digits_of(words: usize) -> usize {
     (words as u128 * 64 * 30_103 / 100_000) as usize + 3
 }
 
-/// Returns an upper bound of the number of words of a number of so many digits.
+/// Returns an upper bound of the number of words of a number of `digits` decimal digits.
 pub(super) fn words_of(digits: usize) -> usize {
     // log2(10) < 3.3219281.
     (digits as u128 * 33_219_281 / 10_000_000 + 1).div_ceil(64) as usize
@@ -175,8 +175,8 @@ impl DeviceProducts {
     }
 
     /// Returns the decimal digits of x, the highest first, without leading zeros; `0` for 0. `None` if
-    /// the digits cannot be told for sure, which is next to impossible for numbers that are not made
-    /// for it. The caller verifies them, for example by the residue of x.
+    /// the error bound does not determine the digits, which happens for hardly any number not made for
+    /// it. The caller verifies them, for example by the residue of x.
     ///
     /// Waits for the device.
     ///

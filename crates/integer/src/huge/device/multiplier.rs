@@ -21,7 +21,7 @@ const SHORTER_FROM: usize = 1 << 13;
 ///
 /// The host verifies each result of the device modulo 2^61 − 1, by residues of the operands and of the
 /// result in its own memory, so copies are verified too. If one is wrong, or if the device fails,
-/// the result is computed on the CPU, and so are all later ones; [`Self::failure`] tells of it. The CPU
+/// the result is computed on the CPU, and so are all later ones; [`Self::failure`] returns the reason. The CPU
 /// also computes products and divisions with a factor or divisor that is a multiple of 2^61 − 1,
 /// because the residues would not tell wrong results from right ones.
 pub struct DeviceMultiplier {

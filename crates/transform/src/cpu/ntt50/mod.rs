@@ -7,7 +7,7 @@
 //! For N = f·2^m with f = 3 or 5, transforms of f points and products by powers of ω give f vectors of
 //! 2^m points. A vector of 2^m points is transformed in place by factoring x^(2h) − w² as (x^h −
 //! w)·(x^h + w), two levels at a time, until blocks have one point; all points of a block have the same
-//! w. Blocks are halved depth first, so that those that fit in a cache are loaded once. The loops are
+//! w. Blocks are halved depth first. A block that fits in a cache is loaded once. The loops are
 //! compiled for AVX-512 and AVX2 with fused multiply-adds. The last four levels are done for eight
 //! blocks side by side. Results in natural order are permuted at the end.
 //!

@@ -55,7 +55,7 @@ fn runs_of_zeros_and_nines() {
     }
 }
 
-/// With c = 555…5 added, 444…4 becomes 999…9, whose digits cannot be told for sure.
+/// With c = 555…5 added, 444…4 becomes 999…9, whose digits the error bound does not determine.
 #[test]
 fn unclear_digits_are_refused() {
     let device = Device::simulator().unwrap();
