@@ -134,7 +134,7 @@ impl CalculationJob {
                 let (q, r) = huge::div_rem(multiplier, &a, &b).map_err(|e| match e {
                     warpint_integer::IntegerError::ZeroDivisor => BatchError::Operand {
                         name: self.inputs[1].name().to_owned(),
-                        reason: "is 0: division by zero".into(),
+                        reason: "the divisor is 0".into(),
                     },
                     e => e.into(),
                 })?;

@@ -49,8 +49,8 @@ pub enum Problem {
     /// A number of the key is negative.
     #[error("a number of the key is negative")]
     Negative,
-    /// The file ends within a number of bytes. The value is the number of bytes that belong together.
-    #[error("the file ends within {0} bytes that belong together")]
+    /// The file ends inside a number. The value is the number of bytes of that number.
+    #[error("the file ends inside a number of {0} bytes: check the format of the file")]
     Cut(usize),
 }
 

@@ -260,7 +260,7 @@ fn moduli_as_bytes_are_records_or_numbers_of_gmp() {
     let three = [&[0; 9][..], &[0, 0, 0, 0, 0, 0, 0, 1, 0], &nine[..8]].concat();
     let says = [
         "f: key 1: the modulus is 0 or 1",
-        "f: key 3: the file ends within 9 bytes that belong together",
+        "f: key 3: the file ends inside a number of 9 bytes: check the format of the file",
     ];
     assert_eq!(read(Raw::Records(9), &three), (vec![vec![256]], says.map(String::from).to_vec()));
     // GMP 6: mpz_out_raw of 15, 0, −5 and 2^64.
@@ -275,12 +275,21 @@ fn moduli_as_bytes_are_records_or_numbers_of_gmp() {
     let moduli = vec![vec![15], vec![0, 1]];
     assert_eq!(read(Raw::Gmp, &gmp), (moduli, says.map(String::from).to_vec()));
     for (bytes, says) in [
-        (&[0, 0, 1][..], "f: key 1: the file ends within 4 bytes that belong together"),
-        (&[0, 0, 0, 2, 1], "f: key 1: the file ends within 2 bytes that belong together"),
-        (&[0, 0, 0, 2], "f: key 1: the file ends within 2 bytes that belong together"),
+        (
+            &[0, 0, 1][..],
+            "f: key 1: the file ends inside a number of 4 bytes: check the format of the file",
+        ),
+        (
+            &[0, 0, 0, 2, 1],
+            "f: key 1: the file ends inside a number of 2 bytes: check the format of the file",
+        ),
+        (
+            &[0, 0, 0, 2],
+            "f: key 1: the file ends inside a number of 2 bytes: check the format of the file",
+        ),
         (
             &[127, 255, 255, 255],
-            "f: key 1: the file ends within 2147483647 bytes that belong together",
+            "f: key 1: the file ends inside a number of 2147483647 bytes: check the format of the file",
         ),
     ] {
         assert_eq!(read(Raw::Gmp, bytes), (vec![], vec![says.to_owned()]));
