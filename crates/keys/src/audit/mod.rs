@@ -67,13 +67,19 @@ impl Audit {
     /// Sorts the moduli and finds those that occur several times.
     #[must_use]
     pub fn new(list: KeyList, settings: Settings) -> Self {
-        let mut order: Vec<usize> = (0..list.len()).collect();
+        // Moduli of one length nearly always differ in their highest limbs, which stand beside the
+        // indices: so a comparison reads no modulus.
         let size = |i: usize| list.modulus(i);
-        order.sort_by(|&i, &j| {
-            warpint_natural::limbs::compare(size(i), size(j)).then_with(|| i.cmp(&j))
+        let head = |i: usize| (size(i).len(), size(i).last().copied(), i);
+        let mut order: Vec<_> = (0..list.len()).map(head).collect();
+        order.sort_unstable_by(|&(len, top, i), &(other_len, other_top, j)| {
+            (len, top)
+                .cmp(&(other_len, other_top))
+                .then_with(|| warpint_natural::limbs::compare(size(i), size(j)))
+                .then_with(|| i.cmp(&j))
         });
         let mut keys: Vec<Vec<usize>> = vec![];
-        for i in order {
+        for (_, _, i) in order {
             match keys.last_mut().filter(|some| size(some[0]) == size(i)) {
                 Some(some) => some.push(i),
                 None => keys.push(vec![i]),

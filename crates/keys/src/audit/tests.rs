@@ -58,6 +58,25 @@ fn kinds(list: &KeyList, findings: &[Finding]) -> Vec<BTreeSet<Kind>> {
     kinds
 }
 
+/// Moduli of one length whose highest limbs are equal, shorter and longer ones, and equal ones.
+#[test]
+fn distinct_moduli_ascend() {
+    let numbers: Vec<Vec<u64>> = [(9, 5, 7), (1, 5, 7), (4, 4, 7), (3, 0, 9), (2, 1, 8), (9, 5, 7)]
+        .map(|(low, middle, high)| vec![2 * low + 1, middle, high])
+        .into_iter()
+        .chain([vec![1, u64::MAX], vec![3, 0, 0, 1], vec![3, 0, 9]])
+        .collect();
+    let audit = Audit::new(list(&numbers), Settings { threads: 1, memory: 1 << 20, device: None });
+    let mut expected: Vec<Vec<u64>> = numbers.clone();
+    let as_digits = |n: &Vec<u64>| (n.len(), n.iter().rev().copied().collect::<Vec<_>>());
+    expected.sort_by_key(as_digits);
+    expected.dedup();
+    let found: Vec<&[u64]> = (0..audit.distinct()).map(|i| audit.modulus(i)).collect();
+    assert_eq!(found, expected);
+    let twice: Vec<&Vec<usize>> = audit.keys.iter().filter(|keys| keys.len() > 1).collect();
+    assert_eq!(twice, [&vec![0, 5]]);
+}
+
 /// Every factor of a finding divides its modulus properly.
 #[track_caller]
 fn check_factors(list: &KeyList, findings: &[Finding]) {
