@@ -31,7 +31,7 @@ mod recombine;
 
 use plan::{Plan, digits};
 pub(super) use warpint_transform::cpu::f50::is_fast;
-use warpint_transform::cpu::f50::{Operands, Prime, multiply};
+use warpint_transform::cpu::f50::{Operands, Prime, Second, multiply};
 use warpint_transform::cpu::goldilocks::{Pool, Shared};
 
 /// The largest number of limbs of a product that is computed by transforms over 50-bit primes.
@@ -101,7 +101,8 @@ impl Space {
             cut(b, &mut self.b);
         }
         let used = digits(a.len().max(b.map_or(0, <[u64]>::len)), bits);
-        let operands = Operands { a: &mut self.a, b: b.is_some().then_some(&mut self.b[..]), used };
+        let second = if b.is_some() { Second::Polynomial(&mut self.b) } else { Second::Same };
+        let operands = Operands { a: &mut self.a, b: second, used };
         multiply(pool, primes, shape, operands);
         let rows: Vec<&[f64]> = self.a.chunks_exact(n).collect();
         let count = digits(a.len(), bits) + digits(b.unwrap_or(a).len(), bits) - 1;

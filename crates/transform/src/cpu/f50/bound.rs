@@ -28,6 +28,12 @@ impl Bound {
     /// The bound of results of [`reduce`](super::FieldVectors::reduce), p/2 + 2.
     const REDUCED: Self = Self(0.5001);
 
+    /// Returns the bound of the inputs of a transform at a node: of coefficients (node 0), or of
+    /// those that [`fold`](super::extended::fold) computes.
+    pub(super) fn of_input(node: usize) -> Self {
+        Self(if node == 0 { 1.0 } else { 1.6 })
+    }
+
     /// Returns the bound of products by factors, for B ≤ [`MOST`]. A product is up to (½ +
     /// B·p·2^−54)·p ([`warpint_arith::f50::F50::mul_by`]), and p·2^−54 < 2^−4.5 < 0.0442. The
     /// constants are a little larger.

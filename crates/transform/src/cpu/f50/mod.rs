@@ -60,7 +60,7 @@ mod vectors;
 use warpint_arith::simd::{Cpu, Level};
 
 pub use memory::{load, store};
-pub use multiply::{Operands, multiply};
+pub use multiply::{Operands, Second, multiply, transform};
 pub use roots::Prime;
 pub use shape::Shape;
 pub use vectors::{Factors, FieldVectors};

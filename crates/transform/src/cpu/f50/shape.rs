@@ -36,6 +36,14 @@ impl Shape {
         (log2 < MAX_LOG2 as u32).then_some(Self { log2, extended })
     }
 
+    /// Returns the least power of two that is at least `coefficients` and at least 128. Products of
+    /// this shape are computed modulo x^N − 1. Returns `None` if `coefficients` exceeds 2^29.
+    #[must_use]
+    pub fn cyclic(coefficients: usize) -> Option<Self> {
+        let log2 = coefficients.max(1 << MIN_LOG2).checked_next_power_of_two()?.ilog2();
+        (log2 < MAX_LOG2 as u32).then_some(Self { log2, extended: false })
+    }
+
     /// Returns N, the number of points.
     #[must_use]
     pub fn points(self) -> usize {
@@ -93,5 +101,10 @@ mod tests {
         assert_eq!(Shape::of(3 << 28).unwrap().points(), 3 << 28);
         assert_eq!(Shape::of((3 << 28) + 1), None);
         assert_eq!(Shape::of(usize::MAX), None);
+        for coefficients in 1..5000 {
+            let points = Shape::cyclic(coefficients).unwrap().points();
+            assert_eq!(points, coefficients.next_power_of_two().max(128), "{coefficients}");
+        }
+        assert_eq!(Shape::cyclic((1 << 29) + 1), None);
     }
 }

@@ -35,7 +35,28 @@ fn products(pool: &Pool, shape: Shape, a: &[Vec<f64>], b: Option<&[Vec<f64>]>) -
     let used = a.iter().chain(b.into_iter().flatten()).map(Vec::len).max().unwrap();
     let (mut x, mut y) = (padded(a), b.map(padded));
     let primes = &Prime::all()[..a.len()];
-    multiply(pool, primes, shape, Operands { a: &mut x, b: y.as_deref_mut(), used });
+    if let (Some(y), Some(b)) = (&y, b) {
+        // The same product with the second factor transformed first.
+        let (mut x, mut y, mut second) = (x.clone(), y.clone(), y.clone());
+        let of = |row: &Vec<f64>| row.len();
+        transform(pool, primes, shape, &mut y, b.iter().map(of).max().unwrap());
+        let used_by_a = a.iter().map(of).max().unwrap();
+        let mut copy = x.clone();
+        multiply(
+            pool,
+            primes,
+            shape,
+            Operands { a: &mut x, b: Second::Transformed(&y), used: used_by_a },
+        );
+        let operands = Operands { a: &mut copy, b: Second::Polynomial(&mut second), used };
+        multiply(pool, primes, shape, operands);
+        for ((prime, x), copy) in primes.iter().zip(x.chunks(n)).zip(copy.chunks(n)) {
+            let field = prime.field();
+            assert!(x.iter().zip(copy).all(|(&x, &y)| field.to_u64(x) == field.to_u64(y)));
+        }
+    }
+    let second = y.as_deref_mut().map_or(Second::Same, Second::Polynomial);
+    multiply(pool, primes, shape, Operands { a: &mut x, b: second, used });
     let row = |(prime, row): (&Prime, &[f64])| {
         let field = prime.field();
         let p = field.modulus();
@@ -81,6 +102,30 @@ fn products_are_those_of_the_definition() {
         let half: Vec<Vec<f64>> =
             a.iter().map(|a| a[..a.len().min(shape.points().div_ceil(2))].to_vec()).collect();
         check(products(&pool, shape, &half, None), &half, &half);
+    }
+}
+
+/// Products of more than N coefficients, N a power of two, are computed modulo x^N − 1.
+#[test]
+fn products_of_a_power_of_two_are_cyclic() {
+    let pool = Pool::new(1);
+    for (n, a_len, b_len) in [(128, 128, 128), (128, 128, 70), (256, 256, 1), (256, 200, 129)] {
+        let shape = Shape::cyclic(n).unwrap();
+        let factors = |seed, len| -> Vec<Vec<f64>> {
+            Prime::all().iter().map(|prime| coefficients(prime.field(), seed, len)).collect()
+        };
+        let (a, b) = (factors(21, a_len), factors(22, b_len));
+        for (k, got) in products(&pool, shape, &a, Some(&b)).iter().enumerate() {
+            let p = i128::from(Prime::all()[k].field().modulus());
+            let mut sums = vec![0i128; n];
+            for (i, &x) in a[k].iter().enumerate() {
+                for (j, &y) in b[k].iter().enumerate() {
+                    sums[(i + j) % n] += x as i128 * y as i128 % p;
+                }
+            }
+            let want: Vec<u64> = sums.iter().map(|sum| sum.rem_euclid(p) as u64).collect();
+            assert_eq!(*got, want, "{a_len} by {b_len} modulo x^{n} − 1, prime {k}");
+        }
     }
 }
 

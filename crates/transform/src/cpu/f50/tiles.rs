@@ -8,7 +8,7 @@ use warpint_arith::simd::{F64s, Kernel, run};
 
 use super::super::goldilocks::{Pool, Shared};
 use super::bound::Bound;
-use super::multiply::{Passes, ROW_LOG2};
+use super::multiply::{AllOf, Passes, ROW_LOG2, Second};
 use super::roots::Roots;
 
 /// The largest number of columns of a tile: eight cache lines of each row. Fewer lines per row are
@@ -35,9 +35,11 @@ pub(super) struct Tiles<'a> {
 enum Work<'a> {
     /// The first levels of the transform, on tiles. Inputs are up to the bound.
     Forward(Bound),
+    /// On rows: the other levels. Inputs are up to the bound.
+    ForwardRows(Bound),
     /// On rows: the other levels, the product with the second factor or the square, and the first
     /// levels of the inverse transform. Inputs are up to the bound.
-    Rows(Option<&'a Shared<'a, f64>>, Bound),
+    Rows(&'a AllOf<'a>, Bound),
     /// The last levels of the inverse transform, on tiles.
     Inverse,
 }
@@ -59,24 +61,41 @@ impl<'a> Tiles<'a> {
         Self { field, roots, node, rows, columns, width }
     }
 
-    /// Computes a ← n·a·b mod (x^n − w²), or n·a² if `b` is `None`, where w is the factor of the
-    /// node. Inputs are up to `bound`. The contents of `b` are overwritten.
-    pub(super) fn multiply(&self, pool: &Pool, a: &mut [f64], b: Option<&mut [f64]>, bound: Bound) {
-        let (a, b) = (Shared::new(a), b.map(Shared::new));
-        let tiles = self.columns / self.width;
-        let mut after = bound;
-        for data in [Some(&a), b.as_ref()].into_iter().flatten() {
-            let bounds = pool.each_range(tiles, |range| {
-                run(Task { tiles: self, data, range, work: Work::Forward(bound) })
-            });
-            after = bounds.into_iter().fold(after, Bound::max);
+    /// Computes a ← n·a·b mod (x^n − w²), where w is the factor of the node. Inputs are up to
+    /// `bound`.
+    pub(super) fn multiply(&self, pool: &Pool, a: &mut [f64], b: Second<'_>, bound: Bound) {
+        let (a, b) = (Shared::new(a), AllOf::new(b));
+        let mut after = self.first_levels(pool, &a, bound);
+        if let AllOf::Polynomial(b) = &b {
+            after = after.max(self.first_levels(pool, b, bound));
         }
-        let rows =
-            |range| run(Task { tiles: self, data: &a, range, work: Work::Rows(b.as_ref(), after) });
+        let rows = |range| run(Task { tiles: self, data: &a, range, work: Work::Rows(&b, after) });
         pool.each_range(self.rows, rows);
-        pool.each_range(tiles, |range| {
+        pool.each_range(self.tiles(), |range| {
             run(Task { tiles: self, data: &a, range, work: Work::Inverse })
         });
+    }
+
+    /// Transforms a factor as [`Self::multiply`] does.
+    pub(super) fn forward(&self, pool: &Pool, data: &mut [f64], bound: Bound) {
+        let data = Shared::new(data);
+        let after = self.first_levels(pool, &data, bound);
+        pool.each_range(self.rows, |range| {
+            run(Task { tiles: self, data: &data, range, work: Work::ForwardRows(after) })
+        });
+    }
+
+    /// Computes the first levels of a transform. Returns a bound of the results.
+    fn first_levels(&self, pool: &Pool, data: &Shared<'_, f64>, bound: Bound) -> Bound {
+        let bounds = pool.each_range(self.tiles(), |range| {
+            run(Task { tiles: self, data, range, work: Work::Forward(bound) })
+        });
+        bounds.into_iter().fold(bound, Bound::max)
+    }
+
+    /// Returns the number of tiles.
+    fn tiles(&self) -> usize {
+        self.columns / self.width
     }
 
     /// Returns the part of a row that belongs to a tile.
@@ -123,12 +142,20 @@ impl Kernel for Task<'_> {
                     }
                 }
             }
+            Work::ForwardRows(bound) => {
+                for j in range {
+                    // SAFETY: the tasks that run at the same time have disjoint ranges of rows, and
+                    // rows do not overlap.
+                    let row = unsafe { data.piece(j * tiles.columns, tiles.columns) };
+                    passes.forward.whole(row, tiles.node * tiles.rows + j, bound);
+                }
+            }
             Work::Rows(b, bound) => {
                 for j in range {
                     let (at, len) = (j * tiles.columns, tiles.columns);
                     // SAFETY: the tasks that run at the same time have disjoint ranges of rows, and
                     // rows do not overlap. a and b are different arrays.
-                    let (a, b) = unsafe { (data.piece(at, len), b.map(|b| b.piece(at, len))) };
+                    let (a, b) = unsafe { (data.piece(at, len), b.piece(at, len)) };
                     passes.row(a, b, tiles.node * tiles.rows + j, bound, false);
                 }
             }
