@@ -76,19 +76,19 @@ pub fn primes_product(multiplier: &dyn Multiplier, result: usize, n: u64) -> u64
     limbs(2 * result) + product_tree(multiplier, result) + base + (1 << 16)
 }
 
-/// Returns the memory to convert decimal digits to a number of `result` limbs: the number, its parts
-/// and the powers of ten.
+/// Returns the memory to convert decimal digits to a number of `result` limbs: the groups of digits,
+/// the numbers of two levels and the powers of ten.
 #[must_use]
 pub fn from_decimal(multiplier: &dyn Multiplier, result: usize) -> u64 {
     let half = result.div_ceil(2) + 1;
-    limbs(4 * result) + product(multiplier, half, half)
+    limbs(5 * result) + product(multiplier, half, half)
 }
 
-/// Returns the memory to convert a number of `a` limbs to decimal digits: the digits, the parts of the
-/// number, the powers of ten and a reciprocal.
+/// Returns the memory to convert a number of `a` limbs to decimal digits: the digits in groups and as
+/// characters, the powers of ten, and a division by one of them.
 #[must_use]
 pub fn to_decimal(multiplier: &dyn Multiplier, a: usize) -> u64 {
-    decimal_digits(a) + limbs(6 * a) + product(multiplier, a, a.div_ceil(2))
+    decimal_digits(a) + limbs(5 * a) + division(multiplier, 2 * a, a)
 }
 
 /// Returns an upper bound of the decimal digits of a number of `a` limbs.

@@ -1,6 +1,6 @@
 //! Progress of computations, counted by their products.
 
-use warpint_natural::product::{Matrix2, Multiplier};
+use warpint_natural::product::{Matrix2, Multiplier, Windows};
 use warpint_progress::Watch;
 
 use super::work;
@@ -55,6 +55,12 @@ impl Multiplier for Metered<'_> {
         let work: f64 = pairs.iter().map(|[a, b]| work::product(a.len(), b.len())).sum();
         self.watch.done(work as u128);
         products
+    }
+
+    fn windows(&self, windows: &Windows<'_>, rows: &[u64], out: &mut [u64]) {
+        self.multiplier.windows(windows, rows, out);
+        let count = windows.count(rows, out);
+        self.watch.done((count as f64 * work::window(windows)) as u128);
     }
 
     fn mul_matrices(&self, m: Matrix2, n: Matrix2) -> [[Vec<u64>; 2]; 2] {

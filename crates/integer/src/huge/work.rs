@@ -6,6 +6,9 @@
 //! such as conversions of short parts, does not count. A test checks that estimates are from 0.75 to 1.3
 //! times the counted work.
 
+use warpint_natural::product::Windows;
+use warpint_natural::radix::groups::{Leaves, digits_of};
+
 /// Returns the work of a product of factors of `a` and `b` limbs: (a + b)·log2(2·min(a, b) + 2).
 #[must_use]
 pub fn product(a: usize, b: usize) -> f64 {
@@ -111,44 +114,54 @@ pub fn primorial(n: u64) -> f64 {
     product_tree((super::factorial::primorial_bits(n) / 64.0) as usize)
 }
 
-/// The numbers of limbs of the parts of a number that are converted without the multiplier.
-const READ_PART: f64 = 1_010.0;
-const WRITTEN_PART: f64 = 16_160.0;
+/// Returns the work of a window of a product by a factor that is transformed once for many products: two
+/// transforms instead of three.
+#[must_use]
+pub fn window(windows: &Windows<'_>) -> f64 {
+    let Windows { factor, len, window } = windows;
+    let limbs = window.end.max(factor.len() + len - window.start);
+    half_level(limbs, (*len).min(factor.len()))
+}
+
+/// Returns the work of products of `limbs` limbs with shorter factors of `short` limbs and factors that
+/// are transformed.
+fn half_level(limbs: usize, short: usize) -> f64 {
+    2.0 / 3.0 * limbs as f64 * (2.0 * short as f64 + 2.0).log2()
+}
+
+/// The number of limbs from which numbers are converted by the multiplier.
+const CONVERTED_FROM: usize = 2_000;
 
 /// Returns the work to convert decimal digits to a number of `limbs` limbs.
 #[must_use]
 pub fn from_decimal(limbs: usize) -> f64 {
-    let mut work = powers(limbs);
-    let mut part = READ_PART;
-    while part < limbs as f64 {
-        let parts = limbs as f64 / (2.0 * part);
-        work += parts.max(0.5) * product(part as usize, part as usize);
-        part *= 2.0;
+    if limbs < CONVERTED_FROM {
+        return 0.0;
     }
-    work
+    let leaves = Leaves::of(digits_of(limbs));
+    powers(leaves, leaves.levels) + levels(leaves)
 }
 
 /// Returns the work to convert a number of `limbs` limbs to decimal digits.
 #[must_use]
 pub fn to_decimal(limbs: usize) -> f64 {
-    let mut work = powers(limbs);
-    let mut part = WRITTEN_PART;
-    while part < limbs as f64 {
-        let m = part as usize;
-        // The topmost division is by a power that may be nearly as long as the number.
-        work += reciprocal(m) + (limbs as f64 / (2.0 * part)).max(1.0) * 2.0 * product(m, m);
-        part *= 2.0;
+    if limbs < CONVERTED_FROM {
+        return 0.0;
     }
-    work
+    let leaves = Leaves::of(digits_of(limbs));
+    let power = leaves.limbs(leaves.levels);
+    powers(leaves, leaves.levels + 1) + division(power + 1 + limbs, power) + levels(leaves)
+}
+
+/// Returns the work of the products of all levels of a conversion.
+fn levels(leaves: Leaves) -> f64 {
+    let level = |j: usize| {
+        (1 << (leaves.levels - 1 - j)) as f64 * half_level(leaves.limbs(j + 1), leaves.limbs(j))
+    };
+    (0..leaves.levels).map(level).sum()
 }
 
 /// Returns the work of the powers of ten for conversions.
-fn powers(limbs: usize) -> f64 {
-    let mut work = 0.0;
-    let mut power = 1;
-    while 2 * power < limbs {
-        work += product(power, power);
-        power *= 2;
-    }
-    work
+fn powers(leaves: Leaves, count: usize) -> f64 {
+    (1..count).map(|j| product(leaves.limbs(j - 1), leaves.limbs(j - 1))).sum()
 }

@@ -8,6 +8,7 @@
 //! | `karatsuba` | three products of halves instead of four |
 //! | `ntt` | long products, by transforms over 50-bit primes, on one thread or several |
 //! | `goldilocks` | products and sums of products of any length, by transforms modulo 2^64 − 2^32 + 1, on one thread or several |
+//! | `windows` | windows of the products of one factor and many numbers |
 //! | `multiplier` | the interface to products for half-gcds and long divisions |
 
 mod goldilocks;
@@ -17,10 +18,12 @@ mod ntt;
 mod rows;
 mod schoolbook;
 mod short;
+mod windows;
 
 pub use goldilocks::TransformMultiplier;
 pub use multiplier::{FastProducts, Matrix2, Multiplier, Schoolbook};
 pub use rows::Rows;
+pub use windows::Windows;
 
 use warpint_arith::simd::{Cpu, Level};
 

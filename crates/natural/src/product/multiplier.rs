@@ -1,6 +1,8 @@
 //! The interface through which algorithms use any method of multiplication.
 
-use super::Products;
+use warpint_transform::cpu::goldilocks::Pool;
+
+use super::{Products, Windows};
 use crate::limbs::{add_assign, mul, sub_assign};
 
 /// A 2×2 matrix of natural numbers, by rows.
@@ -49,6 +51,19 @@ pub trait Multiplier {
     /// Returns the product of the two numbers of each pair, in the order of the pairs.
     fn products(&self, pairs: &[[&[u64]; 2]]) -> Vec<Vec<u64>> {
         pairs.iter().map(|[a, b]| self.mul(a, b)).collect()
+    }
+
+    /// Computes a window of the product of a common factor and each of the numbers `rows`, which have
+    /// `windows.len` limbs each, one after the other. The result for a product P is ⌊P/2^(64·s)⌋ modulo
+    /// 2^(64·w), where the window begins at limb s and has w limbs, or this number plus 1. If s = 0, it is the
+    /// former. Results have w limbs each, in the order of the rows.
+    ///
+    /// By default, this costs a whole product for each row.
+    ///
+    /// # Panics
+    /// As [`Windows::count`].
+    fn windows(&self, windows: &Windows<'_>, rows: &[u64], out: &mut [u64]) {
+        windows.by_products(self, rows, out);
     }
 
     /// Returns the matrix product m·n, by rows. Entries of the result may have leading zero limbs.
@@ -107,6 +122,12 @@ impl Multiplier for FastProducts {
             Products::default().mul(&mut product, a, b);
         }
         product
+    }
+
+    fn windows(&self, windows: &Windows<'_>, rows: &[u64], out: &mut [u64]) {
+        if !windows.on(&Pool::new(1), 1, rows, out) {
+            windows.by_products(self, rows, out);
+        }
     }
 }
 

@@ -6,8 +6,8 @@
 //! than 19·2^k digits, and its parts are split in the same way. The cost is O(M(n)·log² n) to write
 //! and O(M(n)·log n) to read, where M(n) is the cost of a product of n limbs.
 //!
-//! [`parse_by`] and [`format_by`] are for single numbers of any length. All numbers of one level are
-//! processed together. The products of long parts are those of a multiplier, and short parts are
+//! [`parse_by`] and [`format_by`] are for single numbers of any length. Long ones are converted by
+//! fractions and by pairs (`fractions`), with the products of a multiplier. Short parts are
 //! distributed over the threads of rayon's current pool.
 
 use std::sync::OnceLock;
@@ -18,11 +18,9 @@ use crate::division::{OneLimb, Prepared, div_rem_by};
 use crate::limbs::{add_assign, trim, trimmed};
 use crate::product::{FastProducts, Multiplier};
 
-/// The number of decimal digits in a group, 19. It is the largest exponent for which a power of ten
-/// fits in a limb of 64 bits.
-const GROUP: usize = 19;
-/// The number 10^19, the base in which a group of 19 decimal digits is one digit. It is above 2^63.
-const TEN_19: u64 = 10_000_000_000_000_000_000;
+use super::fractions;
+use super::groups::{GROUP, TEN_19, digits_of_groups, groups_of_digits};
+
 /// The least k for which the conversion of a number to digits divides the number by 10^(19·2^k) to
 /// split it. Shorter numbers are divided by 10^19 repeatedly.
 const WRITE_LEVEL: usize = 6;
@@ -32,13 +30,13 @@ const READ_LEVEL: usize = 5;
 /// The least k for which the two parts of a number that is split at 10^(19·2^k) are processed in
 /// parallel.
 const PARALLEL_LEVEL: usize = 9;
-/// The least k for which [`parse_by`] combines numbers by the caller's multiplier. Parts of at most
-/// 19·2^k digits, about 1,010 limbs, are converted in parallel, each on one thread.
-const COMBINE_LEVEL: usize = 10;
-/// The least k for which [`format_by`] splits numbers at 10^(19·2^k) by the caller's multiplier. Parts
-/// of at most 19·2^k digits, about 16,160 limbs, are converted in parallel. The products of a division
+/// The least k for which [`format_by_division`] splits numbers at 10^(19·2^k) by the caller's multiplier.
+/// Parts of at most 19·2^k digits, about 16,160 limbs, are converted in parallel. The products of a division
 /// of shorter numbers are too short for several threads.
 const SPLIT_LEVEL: usize = 14;
+/// The least number of limbs of a number that is converted to digits by fractions, and the least number of
+/// groups of digits that are converted by pairs.
+const LONG: usize = 2_000;
 
 /// The powers 10^(19·2^k) for k = 0, 1, …, computed once for the conversion of many numbers.
 #[derive(Debug)]
@@ -80,60 +78,43 @@ pub fn parse(digits: &[u8], powers: &Powers) -> Vec<u64> {
 
 /// Parses ASCII digits like [`parse`], without leading zero limbs in the result, by
 /// [`Multiplier::parse_decimal`] if `multiplier` has such a method. Otherwise products of long
-/// parts are computed by `multiplier`, all products of a level by one call of
-/// [`Multiplier::products`].
+/// parts are computed by `multiplier`.
 ///
-/// Cost O(M(n)·log n), where M(n) is the cost of a product of n limbs. The memory is about three
+/// Cost O(M(n)·log n), where M(n) is the cost of a product of n limbs. The memory is about five
 /// times that of the result, and that of a product of its length.
 #[must_use]
 pub fn parse_by(multiplier: &dyn Multiplier, digits: &[u8]) -> Vec<u64> {
     if let Some(number) = multiplier.parse_decimal(digits) {
         return number;
     }
-    let powers = Powers::by(multiplier, digits.len());
-    let mut parts: Vec<Vec<u64>> = digits
-        .par_rchunks(GROUP << COMBINE_LEVEL)
-        .map(|part| {
-            let mut number = read_halves(part, &powers);
-            trim(&mut number);
-            number
-        })
-        .collect();
-    for power in powers.0.iter().skip(COMBINE_LEVEL) {
-        let pairs: Vec<[&[u64]; 2]> =
-            parts.chunks_exact(2).map(|part| [&part[1][..], &power[..]]).collect();
-        let mut products = multiplier.products(&pairs).into_iter();
-        parts = parts
-            .chunks_mut(2)
-            .map(|part| match part {
-                [low, _] => {
-                    let mut number = products.next().unwrap_or_default();
-                    number.resize(number.len().max(low.len()), 0);
-                    // As low < 10^(19·2^k), no carry leaves `number`.
-                    add_assign(&mut number, low);
-                    trim(&mut number);
-                    number
-                }
-                part => part.first_mut().map(std::mem::take).unwrap_or_default(),
-            })
-            .collect();
+    if digits.len() >= GROUP * LONG {
+        return fractions::parse(multiplier, &groups_of_digits(digits));
     }
-    parts.pop().unwrap_or_default()
+    let mut number = read_halves(digits, &Powers::new(digits.len()));
+    trim(&mut number);
+    number
 }
 
 /// Formats a number like [`format()`], and returns the digits as ASCII characters, by
 /// [`Multiplier::format_decimal`] if `multiplier` has such a method. Otherwise products and
-/// divisions of long parts are computed by `multiplier`. The reciprocal of each power of ten is
-/// computed once.
+/// divisions of long parts are computed by `multiplier`.
 ///
-/// Cost O(M(n)·log n), where M(n) is the cost of a product of n limbs. The memory is about four times
-/// that of the number, and that of its digits and of a product of its length.
+/// Cost O(M(n)·log n), where M(n) is the cost of a product of n limbs. The memory is about six times
+/// that of the number, that of its digits and that of a division of its length.
 #[must_use]
 pub fn format_by(multiplier: &dyn Multiplier, number: &[u64]) -> Vec<u8> {
     let number = trimmed(number);
     if let Some(digits) = multiplier.format_decimal(number) {
         return digits;
     }
+    let groups = if number.len() < LONG { None } else { fractions::format(multiplier, number) };
+    groups
+        .map_or_else(|| format_by_division(multiplier, number), |groups| digits_of_groups(&groups))
+}
+
+/// Computes the same as [`format_by`] by divisions by powers of ten, the reciprocal of each of which is
+/// computed once. All numbers of one level are processed together.
+pub(super) fn format_by_division(multiplier: &dyn Multiplier, number: &[u64]) -> Vec<u8> {
     let number = number.to_vec();
     // A limb has fewer than 19.27 digits.
     let groups = (number.len() as u128 * 1927 / 1900 + 1) as usize;
@@ -338,7 +319,7 @@ mod tests {
     fn digits_by_a_multiplier() {
         let mut sample = Sample::new(8);
         let multiplier = TransformMultiplier::new(2);
-        let few = [1, 2, 3, 4, 7, 8].map(|parts| parts * (GROUP << COMBINE_LEVEL));
+        let few = [1, 2, 3, 4, 7, 8].map(|parts| parts * (GROUP << 10));
         let many = [1, 2].map(|parts| parts * (GROUP << SPLIT_LEVEL));
         for end in few.into_iter().chain(many) {
             for length in [end - 1, end, end + 1] {

@@ -1,4 +1,6 @@
 //! Conversion between numbers and digits.
 
 pub mod decimal;
+mod fractions;
+pub mod groups;
 pub mod hex;

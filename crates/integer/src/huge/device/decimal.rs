@@ -38,17 +38,17 @@
 //! x, and the working memory of products.
 
 use warpint_device::{Arg, Buffer, Device, DeviceError, Kernel, Launch, Source, View, common};
+use warpint_natural::radix::groups::{
+    GROUP, Leaves, TEN_19, digits_of, digits_of_groups, groups_of_digits, limbs_of, subtract_fives,
+};
 
 use super::batch::{Factor, flat};
 use super::carries::{Addend, First};
 use super::division::significant;
-use super::groups::{GROUP, TEN_19, digits_of_groups, groups_of_digits, subtract_fives};
 use super::rows::{Map, RowCells, Rows};
 use super::shape::{Form, Shape};
 use super::{DeviceProducts, HEADERS, HugeError};
 
-/// The largest number of groups of a leaf.
-const MOST_GROUPS: usize = 64;
 /// The number of threads of a block. Each has its row in its registers or local memory.
 const THREADS: u32 = 128;
 /// The kernels of conversions.
@@ -57,13 +57,6 @@ pub(super) struct Decimal {
     to_groups: Kernel,
     from_groups: Kernel,
     copy_rows: Kernel,
-}
-
-/// How digits are cut: 2^levels leaves of `groups` groups of 19 digits.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Leaves {
-    groups: usize,
-    levels: usize,
 }
 
 /// A power of ten, without leading zero words.
@@ -79,53 +72,31 @@ impl Power {
     }
 }
 
-impl Leaves {
-    /// Returns the leaves for at least `digits` digits.
-    fn of(digits: usize) -> Self {
-        let groups = digits.div_ceil(GROUP).max(1);
-        let levels = groups.div_ceil(MOST_GROUPS).next_power_of_two().ilog2() as usize;
-        Self { groups: groups.div_ceil(1 << levels), levels }
-    }
+/// Returns the forms of the products of a conversion to digits, and of the squares of powers. Lengths of
+/// powers are upper bounds, so one or another form may differ from the one that is used.
+fn forms_of_halves(leaves: Leaves) -> Vec<Form> {
+    let squares = (0..leaves.levels).map(|j| {
+        let words = leaves.limbs(j);
+        Shape::window(words, words, 1, 0..leaves.limbs(j + 1).min(2 * words))
+    });
+    let halves = (0..leaves.levels).map(|j| {
+        let [words, power] = [leaves.limbs(j + 1) + 1, leaves.limbs(j)];
+        Shape::window(words, power, 1, words - power - 1..words)
+    });
+    squares.chain(halves).flatten().map(|shape| shape.form()).collect()
+}
 
-    fn count(self) -> usize {
-        1 << self.levels
-    }
-
-    fn all_groups(self) -> usize {
-        self.groups << self.levels
-    }
-
-    /// Returns an upper bound of the number of words of 10^(19·g·2^j).
-    fn words(self, j: usize) -> usize {
-        words_of((GROUP * self.groups) << j)
-    }
-
-    /// Returns the forms of the products of a conversion to digits, and of the squares of powers. Lengths of
-    /// powers are upper bounds, so one or another form may differ from the one that is used.
-    fn forms_of_halves(self) -> Vec<Form> {
-        let squares = (0..self.levels).map(|j| {
-            let words = self.words(j);
-            Shape::window(words, words, 1, 0..self.words(j + 1).min(2 * words))
-        });
-        let halves = (0..self.levels).map(|j| {
-            let [words, power] = [self.words(j + 1) + 1, self.words(j)];
-            Shape::window(words, power, 1, words - power - 1..words)
-        });
-        squares.chain(halves).flatten().map(|shape| shape.form()).collect()
-    }
-
-    /// Returns the forms of the products of a conversion of digits, likewise.
-    fn forms_of_pairs(self) -> Vec<Form> {
-        let squares = (1..self.levels).map(|j| {
-            let words = self.words(j - 1);
-            Shape::window(words, words, 1, 0..self.words(j).min(2 * words))
-        });
-        let pairs = (0..self.levels).map(|j| {
-            let words = self.words(j);
-            Shape::window(words, words, 2, 0..self.words(j + 1).min(2 * words))
-        });
-        squares.chain(pairs).flatten().map(|shape| shape.form()).collect()
-    }
+/// Returns the forms of the products of a conversion of digits, likewise.
+fn forms_of_pairs(leaves: Leaves) -> Vec<Form> {
+    let squares = (1..leaves.levels).map(|j| {
+        let words = leaves.limbs(j - 1);
+        Shape::window(words, words, 1, 0..leaves.limbs(j).min(2 * words))
+    });
+    let pairs = (0..leaves.levels).map(|j| {
+        let words = leaves.limbs(j);
+        Shape::window(words, words, 2, 0..leaves.limbs(j + 1).min(2 * words))
+    });
+    squares.chain(pairs).flatten().map(|shape| shape.form()).collect()
 }
 
 impl Decimal {
@@ -139,18 +110,6 @@ impl Decimal {
     }
 }
 
-/// Returns an upper bound of the number of decimal digits of a number of `words` words, and 1.
-fn digits_of(words: usize) -> usize {
-    // log10(2) < 0.30103.
-    (words as u128 * 64 * 30_103 / 100_000) as usize + 3
-}
-
-/// Returns an upper bound of the number of words of a number of `digits` decimal digits.
-pub(super) fn words_of(digits: usize) -> usize {
-    // log2(10) < 3.3219281.
-    (digits as u128 * 33_219_281 / 10_000_000 + 1).div_ceil(64) as usize
-}
-
 impl DeviceProducts {
     /// Returns an upper bound of the bytes of the device's memory that the conversion of a number of
     /// `words` words to digits, or of digits to it, needs beside the number. `None` if it is too long for one
@@ -158,7 +117,7 @@ impl DeviceProducts {
     #[must_use]
     pub fn decimal_bytes(words: usize) -> Option<u64> {
         let leaves = Leaves::of(digits_of(words));
-        let p = words_of(GROUP * leaves.all_groups()) + 1;
+        let p = limbs_of(GROUP * leaves.all_groups()) + 1;
         let first = Shape::window(p, p + 1, 1, p - 1..2 * p - 1)?;
         // To digits, two spectra. From digits, the spectra of two halves, a power and 1, and their
         // product. And the carries of blocks of words.
@@ -171,7 +130,7 @@ impl DeviceProducts {
     /// Returns the part of [`Self::decimal_bytes`] that is not working memory of products.
     pub(super) fn decimal_fixed_bytes(words: usize) -> u64 {
         let leaves = Leaves::of(digits_of(words));
-        72 * words_of(GROUP * leaves.all_groups()) as u64 + (1 << 20)
+        72 * limbs_of(GROUP * leaves.all_groups()) as u64 + (1 << 20)
     }
 
     /// Returns the decimal digits of x, the highest first, without leading zeros; `0` for 0. `None` if
@@ -197,7 +156,7 @@ impl DeviceProducts {
         }
         let leaves = Leaves::of(digits_of(n));
         let device = self.device().clone();
-        self.batches.compile(&leaves.forms_of_halves())?;
+        self.batches.compile(&forms_of_halves(leaves))?;
         let mut powers = self.powers(leaves, leaves.levels + 1)?;
         let Some(whole) = powers.pop() else { return Ok(None) };
         let mut rows = self.fraction(x.part(..n), &whole)?;
@@ -292,7 +251,7 @@ impl DeviceProducts {
         let mut powers = vec![Power { words: device.upload(&first)?, len: first.len() }];
         while powers.len() < count {
             let last = &powers[powers.len() - 1];
-            let words = leaves.words(powers.len()).min(2 * last.len);
+            let words = leaves.limbs(powers.len()).min(2 * last.len);
             let shape = self.window(last.len, last.len, 0..words)?;
             let mut square = device.alloc(words)?;
             let factor = Factor::rows(Rows::one(last.view()), Map::EACH);
@@ -337,7 +296,7 @@ impl DeviceProducts {
         let zeros = padded.len() - groups.len();
         padded.cells(..zeros).clear()?;
         padded.cells(zeros..).upload(groups)?;
-        self.batches.compile(&leaves.forms_of_pairs())?;
+        self.batches.compile(&forms_of_pairs(leaves))?;
         let powers = self.powers(leaves, leaves.levels.max(1))?;
         let mut words = powers[0].len;
         let mut rows = device.alloc(leaves.count() * words)?;
@@ -354,7 +313,7 @@ impl DeviceProducts {
         drop(padded);
         let one = device.upload(&[1u64])?;
         for (level, power) in powers.iter().enumerate().take(leaves.levels) {
-            let next = leaves.words(level + 1).min(words + power.len);
+            let next = leaves.limbs(level + 1).min(words + power.len);
             let count = leaves.count() >> (level + 1);
             let too_long = HugeError::TooLong { a: words, b: power.len };
             let shape = Shape::window(words, power.len, 2, 0..next).ok_or(too_long)?;
@@ -399,7 +358,7 @@ mod tests {
         // 10^k − 1 has k digits, and 2^(64·n) − 1 has fewer than `digits_of(n)` − 1.
         for n in [1usize, 2, 100, 1 << 20] {
             assert!(digits_of(n) as f64 > 1.0 + 64.0 * n as f64 * 2f64.log10());
-            assert!(words_of(n) as f64 * 64.0 >= n as f64 * 10f64.log2());
+            assert!(limbs_of(n) as f64 * 64.0 >= n as f64 * 10f64.log2());
         }
     }
 }

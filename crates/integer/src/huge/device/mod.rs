@@ -15,7 +15,6 @@ mod carries;
 mod checks;
 mod decimal;
 mod division;
-mod groups;
 mod multiplier;
 pub mod residue;
 mod rows;

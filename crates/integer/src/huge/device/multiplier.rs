@@ -5,10 +5,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use warpint_device::Device;
 use warpint_natural::limbs::{add_assign, compare, trim, trimmed};
-use warpint_natural::product::{Multiplier, TransformMultiplier};
+use warpint_natural::product::{Multiplier, TransformMultiplier, Windows};
+use warpint_natural::radix::groups::{TEN_19, digits_of_groups, groups_of_digits, limbs_of};
 
-use super::decimal::words_of;
-use super::groups::{TEN_19, digits_of_groups, groups_of_digits};
 use super::{DeviceProducts, Factor, HugeError, Map, RowCells, Rows, Shape, residue};
 
 /// The least number of limbs of the shorter factor of a product that the device computes. Shorter
@@ -219,7 +218,7 @@ impl Multiplier for DeviceMultiplier {
     /// Converts on the device, if the number is long and fits its memory. The host verifies the number
     /// modulo 2^61 − 1.
     fn parse_decimal(&self, digits: &[u8]) -> Option<Vec<u64>> {
-        let words = words_of(digits.len());
+        let words = limbs_of(digits.len());
         if !self.is_for_device(words, DeviceProducts::decimal_bytes(words)) {
             return None;
         }
@@ -234,6 +233,15 @@ impl Multiplier for DeviceMultiplier {
             trim(&mut number);
             Ok(Some(number))
         })
+    }
+
+    /// On the CPU if a factor is too short for the device, or if it was given up.
+    fn windows(&self, windows: &Windows<'_>, rows: &[u64], out: &mut [u64]) {
+        let is_short = windows.len.min(windows.factor.len()) < self.shorter_from;
+        if is_short || lock(&self.failure).is_some() {
+            return self.cpu.windows(windows, rows, out);
+        }
+        windows.by_products(self, rows, out);
     }
 
     /// The memory of a product on the CPU, which may have to compute it.

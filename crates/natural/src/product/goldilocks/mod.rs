@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex, PoisonError, TryLockError};
 
 use coefficients::Cut;
 
-use super::{FastProducts, Matrix2, Multiplier, ntt};
+use super::{FastProducts, Matrix2, Multiplier, Windows, ntt};
 use crate::limbs::{add_assign, trimmed};
 use warpint_transform::cpu::goldilocks::{Cyclic, Digits, Pool, Pools, Term, cyclic};
 
@@ -239,6 +239,12 @@ impl Multiplier for TransformMultiplier {
         // 60 bytes a limb for the operands and 120 for the tables, or transforms modulo 2^64 − 2^32
         // + 1 with three operands and two tables.
         limbs * 180 + if is_long { 8 * (a + b) as u64 } else { 0 }
+    }
+
+    fn windows(&self, windows: &Windows<'_>, rows: &[u64], out: &mut [u64]) {
+        if !(self.primes && windows.on(&self.threads, self.count, rows, out)) {
+            windows.by_products(self, rows, out);
+        }
     }
 
     fn mul_matrices(&self, m: Matrix2, n: Matrix2) -> [[Vec<u64>; 2]; 2] {

@@ -23,12 +23,15 @@
 //! |---|---|
 //! | `plan` | the choice of k, b and N |
 //! | `cut` | digits and their residues |
+//! | `fixed` | windows of products by a factor that is transformed once |
 //! | `recombine` | coefficients from residues, and the carries |
 
 mod cut;
+mod fixed;
 mod plan;
 mod recombine;
 
+pub(super) use fixed::{Fixed, FixedSpace};
 use plan::{Plan, digits};
 pub(super) use warpint_transform::cpu::f50::is_fast;
 use warpint_transform::cpu::f50::{Operands, Prime, Second, multiply};
@@ -82,23 +85,9 @@ impl Space {
     fn by(&mut self, plan: Plan, pool: &Pool, out: &mut [u64], a: &[u64], b: Option<&[u64]>) {
         let Plan { primes: k, bits, shape } = plan;
         let (n, primes) = (shape.points(), &Prime::all()[..k]);
-        let cut = |number: &[u64], to: &mut Vec<f64>| {
-            to.resize(k * n, 0.0);
-            let to = Shared::new(&mut to[..]);
-            pool.each(n.div_ceil(RANGE), |r| {
-                let first = r * RANGE;
-                let len = RANGE.min(n - first);
-                // SAFETY: `to` has k·n entries. Row i has entries i·n to i·n + n − 1, of which
-                // range r has `first` to `first` + `len` − 1. So no two of these pieces overlap,
-                // and all are in `to`.
-                let mut rows: Vec<&mut [f64]> =
-                    (0..k).map(|i| unsafe { to.piece(i * n + first, len) }).collect();
-                cut::residues(number, bits, first, primes, &mut rows);
-            });
-        };
-        cut(a, &mut self.a);
+        cut_on(pool, a, plan, &mut self.a);
         if let Some(b) = b {
-            cut(b, &mut self.b);
+            cut_on(pool, b, plan, &mut self.b);
         }
         let used = digits(a.len().max(b.map_or(0, <[u64]>::len)), bits);
         let second = if b.is_some() { Second::Polynomial(&mut self.b) } else { Second::Same };
@@ -108,6 +97,24 @@ impl Space {
         let count = digits(a.len(), bits) + digits(b.unwrap_or(a).len(), bits) - 1;
         recombine::digits(pool, &rows, shape.scale(), count, bits, out);
     }
+}
+
+/// Cuts a number into digits by a plan, on a pool. Writes N residues for each prime to `to`.
+fn cut_on(pool: &Pool, number: &[u64], plan: Plan, to: &mut Vec<f64>) {
+    let Plan { primes: k, bits, shape } = plan;
+    let (n, primes) = (shape.points(), &Prime::all()[..k]);
+    to.resize(k * n, 0.0);
+    let to = Shared::new(&mut to[..]);
+    pool.each(n.div_ceil(RANGE), |r| {
+        let first = r * RANGE;
+        let len = RANGE.min(n - first);
+        // SAFETY: `to` has k·n entries. Row i has entries i·n to i·n + n − 1, of which
+        // range r has `first` to `first` + `len` − 1. So no two of these pieces overlap,
+        // and all are in `to`.
+        let mut rows: Vec<&mut [f64]> =
+            (0..k).map(|i| unsafe { to.piece(i * n + first, len) }).collect();
+        cut::residues(number, bits, first, primes, &mut rows);
+    });
 }
 
 #[cfg(test)]

@@ -51,7 +51,22 @@ impl Plan {
     /// long.
     pub(super) fn new(long: usize, short: usize, threads: usize) -> Option<Self> {
         let plans = PRIMES.filter_map(|primes| Self::with(primes, long, short));
-        plans.min_by(|x, y| x.cost(threads).total_cmp(&y.cost(threads)))
+        plans.min_by(|x, y| x.cost(threads, 3).total_cmp(&y.cost(threads, 3)))
+    }
+
+    /// Returns the plan with the least estimated time for a product modulo x^N − 1, where N is a power of two
+    /// and the digits of N coefficients have at least `ring` limbs. The shorter factor has `short` limbs, and
+    /// none has more than `ring` limbs. Returns `None` if there is no such plan.
+    ///
+    /// As for [`Self::with`], the primes determine every coefficient: it is a sum of at most m products of
+    /// digits, where m is the number of digits of the shorter factor.
+    pub(super) fn cyclic(short: usize, ring: usize, threads: usize) -> Option<Self> {
+        let plans = PRIMES.filter_map(|primes| {
+            let bits = Self::bits(primes, short)?;
+            let shape = Shape::cyclic(digits(ring, bits))?;
+            Some(Self { primes, bits, shape })
+        });
+        plans.min_by(|x, y| x.cost(threads, 2).total_cmp(&y.cost(threads, 2)))
     }
 
     /// Returns the plan for a number of primes, with the longest digits for which the primes
@@ -62,6 +77,13 @@ impl Plan {
     /// factor. The plan satisfies m·2^(2b) ≤ 2^−(1/1000)·p_1⋯p_k. The factor 2^−(1/1000) leaves
     /// room for the rounding errors of logarithms.
     pub(super) fn with(primes: usize, long: usize, short: usize) -> Option<Self> {
+        let bits = Self::bits(primes, short)?;
+        let shape = Shape::of(digits(long, bits) + digits(short, bits) - 1)?;
+        Some(Self { primes, bits, shape })
+    }
+
+    /// Returns the number of bits of a digit: see [`Self::with`].
+    fn bits(primes: usize, short: usize) -> Option<usize> {
         let most = log2_of_product(primes) - 0.001;
         let fits = |bits: usize| 2.0 * bits as f64 + (digits(short, bits) as f64).log2() <= most;
         // A lower bound of m: digits have at most `most`/2 bits, so m is at least
@@ -69,21 +91,17 @@ impl Plan {
         let fewest = 128.0 * short as f64 / most;
         let largest = ((most - fewest.max(1.0).log2()) / 2.0) as usize;
         let bits = (1..=largest).rev().find(|&bits| fits(bits))?;
-        if bits / 64 != whole_limbs(primes) {
-            return None;
-        }
-        let shape = Shape::of(digits(long, bits) + digits(short, bits) - 1)?;
-        Some(Self { primes, bits, shape })
+        (bits / 64 == whole_limbs(primes)).then_some(bits)
     }
 
-    /// Returns the estimated time on `threads` threads. The unit is the time that one level of a
-    /// transform takes per point and prime.
-    fn cost(&self, threads: usize) -> f64 {
+    /// Returns the estimated time on `threads` threads for a product by a number of transforms. The unit is
+    /// the time that one level of a transform takes per point and prime.
+    pub(super) fn cost(&self, threads: usize, transforms: u32) -> f64 {
         let n = self.shape.points() as f64;
         let levels = f64::from(self.shape.points().ilog2());
         let rounds = self.primes.div_ceil(threads) as f64;
         let other = OTHER_STEPS[self.primes - PRIMES.start()];
-        n * rounds * 3.0 * levels + n * other / threads as f64
+        n * rounds * f64::from(transforms) * levels + n * other / threads as f64
     }
 }
 
