@@ -7,8 +7,6 @@ use rayon::prelude::*;
 pub const GROUP: usize = 19;
 /// 10^19, the base in which a group is one digit. It is above 2^63.
 pub const TEN_19: u64 = 10_000_000_000_000_000_000;
-/// The largest number of groups of a leaf.
-const MOST_GROUPS: usize = 64;
 /// Nineteen digits 5.
 const FIVES: u64 = 5_555_555_555_555_555_555;
 /// The number of groups that a thread processes at a time.
@@ -38,11 +36,14 @@ pub struct Leaves {
 }
 
 impl Leaves {
+    /// The largest number of groups of a leaf.
+    pub const MOST_GROUPS: usize = 64;
+
     /// Returns the leaves for at least `digits` digits, with the fewest levels.
     #[must_use]
     pub fn of(digits: usize) -> Self {
         let groups = digits.div_ceil(GROUP).max(1);
-        let levels = groups.div_ceil(MOST_GROUPS).next_power_of_two().ilog2() as usize;
+        let levels = groups.div_ceil(Self::MOST_GROUPS).next_power_of_two().ilog2() as usize;
         Self { groups: groups.div_ceil(1 << levels), levels }
     }
 
@@ -121,10 +122,10 @@ const EIGHT_DIGITS: u64 = 100_000_000;
 fn eight_digits(number: u32) -> [u8; 8] {
     // Two parts of four digits: ⌊x/100⌋ = ⌊10486·x/2^20⌋ for x < 10^4.
     let fours = u64::from(number / 10_000) | u64::from(number % 10_000) << 32;
-    let hundreds = (fours * 10_486 >> 20) & 0x7f_0000_007f;
+    let hundreds = ((fours * 10_486) >> 20) & 0x7f_0000_007f;
     // Four parts of two digits: ⌊x/10⌋ = ⌊103·x/2^10⌋ for x < 100.
     let twos = hundreds | (fours - 100 * hundreds) << 16;
-    let tens = (twos * 103 >> 10) & 0x000f_000f_000f_000f;
+    let tens = ((twos * 103) >> 10) & 0x000f_000f_000f_000f;
     let ones = tens | (twos - 10 * tens) << 8;
     (ones + 0x3030_3030_3030_3030).to_le_bytes()
 }
@@ -158,6 +159,19 @@ mod tests {
             groups[len - 1] -= 1;
             assert_eq!(subtract_fives(&mut groups), 1);
             assert!(groups.iter().all(|&group| group == TEN_19 - 1), "{len}");
+        }
+    }
+
+    #[test]
+    fn leaves_have_room_for_all_digits() {
+        for digits in (1..5000).chain([1 << 20, 1_000_000_000]) {
+            let leaves = Leaves::of(digits);
+            assert!(GROUP * leaves.all_groups() >= digits && leaves.groups <= Leaves::MOST_GROUPS);
+        }
+        // 10^k − 1 has k digits, and 2^(64·n) − 1 has fewer than `digits_of(n)` − 1.
+        for n in [1usize, 2, 100, 1 << 20] {
+            assert!(digits_of(n) as f64 > 1.0 + 64.0 * n as f64 * 2f64.log10());
+            assert!(limbs_of(n) as f64 * 64.0 >= n as f64 * 10f64.log2());
         }
     }
 

@@ -196,7 +196,7 @@ impl DeviceProducts {
             Arg::U32(leaves.count() as u32),
         ];
         let grid = Launch::linear((leaves.count() as u32).div_ceil(THREADS), THREADS);
-        // SAFETY: there are as many rows as leaves, of at most MOST_GROUPS + 2 words, and a place for each
+        // SAFETY: there are as many rows as leaves, of at most Leaves::MOST_GROUPS + 2 words, and a place for each
         // group.
         unsafe { self.decimal.to_groups.launch(grid, &args)? };
         if unclear.download()? != [0] {
@@ -342,23 +342,5 @@ pub(super) fn source() -> Source {
         .headers(common::HEADERS)
         .headers(HEADERS)
         .define("THREADS", THREADS)
-        .define("MOST", MOST_GROUPS + 2)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn leaves_have_room_for_all_digits() {
-        for digits in (1..5000).chain([1 << 20, 1_000_000_000]) {
-            let leaves = Leaves::of(digits);
-            assert!(GROUP * leaves.all_groups() >= digits && leaves.groups <= MOST_GROUPS);
-        }
-        // 10^k − 1 has k digits, and 2^(64·n) − 1 has fewer than `digits_of(n)` − 1.
-        for n in [1usize, 2, 100, 1 << 20] {
-            assert!(digits_of(n) as f64 > 1.0 + 64.0 * n as f64 * 2f64.log10());
-            assert!(limbs_of(n) as f64 * 64.0 >= n as f64 * 10f64.log2());
-        }
-    }
+        .define("MOST", Leaves::MOST_GROUPS + 2)
 }
