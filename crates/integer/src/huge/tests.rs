@@ -214,6 +214,22 @@ fn remainders_modulo_long_numbers() {
     }
 }
 
+/// The estimates of the longest results: of factorials of numbers up to 2^48.
+#[test]
+fn estimates_of_the_longest_numbers() {
+    let limbs = memory::factorial_limbs(MOST_BITS);
+    for work in
+        [work::to_decimal(limbs), work::from_decimal(limbs), work::division(2 * limbs, limbs)]
+    {
+        assert!(work.is_finite() && work > limbs as f64);
+    }
+    for bytes in
+        [memory::to_decimal(&FastProducts, limbs), memory::from_decimal(&FastProducts, limbs)]
+    {
+        assert!(bytes > 8 * limbs as u64);
+    }
+}
+
 #[test]
 fn digits_of_zero_and_of_leading_zero_limbs() {
     assert_eq!(to_decimal(&FastProducts, &[]), b"0");

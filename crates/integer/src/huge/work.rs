@@ -156,7 +156,7 @@ pub fn to_decimal(limbs: usize) -> f64 {
 /// Returns the work of the products of all levels of a conversion.
 fn levels(leaves: Leaves) -> f64 {
     let level = |j: usize| {
-        (1 << (leaves.levels - 1 - j)) as f64 * half_level(leaves.limbs(j + 1), leaves.limbs(j))
+        (1u64 << (leaves.levels - 1 - j)) as f64 * half_level(leaves.limbs(j + 1), leaves.limbs(j))
     };
     (0..leaves.levels).map(level).sum()
 }
