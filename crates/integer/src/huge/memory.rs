@@ -77,11 +77,11 @@ pub fn primes_product(multiplier: &dyn Multiplier, result: usize, n: u64) -> u64
 }
 
 /// Returns the memory to convert decimal digits to a number of `result` limbs: the groups of digits,
-/// the numbers of two levels and the powers of ten.
+/// the numbers of two levels and the powers of ten, and products on all threads at the same time.
 #[must_use]
 pub fn from_decimal(multiplier: &dyn Multiplier, result: usize) -> u64 {
     let half = result.div_ceil(2) + 1;
-    limbs(5 * result) + product(multiplier, half, half)
+    limbs(7 * result) + product(multiplier, half, half)
 }
 
 /// Returns the memory to convert a number of `a` limbs to decimal digits: the digits in groups and as

@@ -55,8 +55,8 @@ pub trait Multiplier {
 
     /// Computes a window of the product of a common factor and each of the numbers `rows`, which have
     /// `windows.len` limbs each, one after the other. The result for a product P is ⌊P/2^(64·s)⌋ modulo
-    /// 2^(64·w), where the window begins at limb s and has w limbs, or this number plus 1. If s = 0, it is the
-    /// former. Results have w limbs each, in the order of the rows.
+    /// 2^(64·w), where the window begins at limb s and has w limbs, or this number plus 1
+    /// modulo 2^(64·w). If s = 0, it is the former. Results have w limbs each, in the order of the rows.
     ///
     /// By default, this costs a whole product for each row.
     ///

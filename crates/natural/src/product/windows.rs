@@ -56,7 +56,8 @@ impl Windows<'_> {
         }
     }
 
-    /// Computes the windows on a pool of `threads` threads. Returns `false` if the products are too long.
+    /// Computes the windows on a pool of `threads` threads. Returns `false` if the products are too
+    /// long, or if transforms over 50-bit primes are not fast on this CPU.
     pub(super) fn on(&self, pool: &Pool, threads: usize, rows: &[u64], out: &mut [u64]) -> bool {
         let count = self.count(rows, out);
         let caller = Pool::new(1);

@@ -17,7 +17,8 @@
 //! result; for random digits and 2^L leaves the probability is 2^(L − 51).
 //!
 //! *The error.* Let e_l be the largest error of a fraction of level l. Those of x/10^D and of 5/9 are below
-//! β^(−W_0), so e_0 ≤ 2·β^(−W_0). A lower half has 10^(D_(l + 1)) times the error of its fraction, and that
+//! β^(−W_0), so e_0 ≤ 2·β^(−W_0), modulo 1. An upper half is truncated by less than β^(−W_(l + 1)). A lower
+//! half has 10^(D_(l + 1)) times the error of its fraction, and that
 //! of a window, at most 2·β^(−W_(l + 1)) ([`Multiplier::windows`]):
 //!
 //! e_l ≤ (2 + 2·l)·10^(−D_l)/β
@@ -25,8 +26,12 @@
 //! by induction, because β^(−W_l) < 10^(−D_l)/β. In a leaf of which r groups are left, the limbs beyond
 //! those of 10^(19·r) and one more are dropped. This adds less than 10^(−19·r)/β for each r < g. After the
 //! digits of a leaf, the error is at most (2 + 2·L + g)/β, which is less than 2^12/β. If the fraction left is
-//! not that near to 0 or 1, all digits of the leaf are right. A fraction that the error moved across 0 or 1
-//! follows such a leaf.
+//! not that near to 0 or 1, all digits of the leaf are right.
+//!
+//! An error may move a fraction across 0 or 1. Then its true value is within e_l of an integer. This
+//! value is, modulo 1, what is left of the leaf before it. So that leaf is within (4 + 4·L + g)/β of 0
+//! or 1, and there is no result. The first leaf has no leaf before it, and its fraction is between 5/9
+//! and 2/3.
 //!
 //! # From digits
 //! Leaves are computed by Horner's rule in 10^19. Pairs are combined: high·10^(D_l) + low.
@@ -85,7 +90,7 @@ fn reversed(i: usize, levels: usize) -> usize {
 /// zeros. Returns `None` if the error bound does not determine the digits, which happens for hardly any
 /// number that is not made for it.
 ///
-/// Cost: about 3.5 products of numbers as long as x for the powers and the first fraction, and two transforms of
+/// Cost: about 4.5 products of numbers as long as x for the powers and the first fraction, and two transforms of
 /// numbers as long as x for each of the L levels. The memory is about five times that of x, and that of a
 /// division.
 pub(super) fn format(multiplier: &dyn Multiplier, x: &[u64]) -> Option<Vec<u64>> {
@@ -116,8 +121,8 @@ pub(super) fn format(multiplier: &dyn Multiplier, x: &[u64]) -> Option<Vec<u64>>
     if !are_clear.reduce(|| true, |a, b| a && b) {
         return None;
     }
-    subtract_fives(&mut groups);
-    Some(groups)
+    // A borrow is impossible: the digits are those of a sum with 555…5.
+    (subtract_fives(&mut groups) == 0).then_some(groups)
 }
 
 /// Returns x/10^D + 5/9 in W_0 limbs, where `power` = 10^D.
@@ -254,25 +259,25 @@ mod tests {
     /// The sum with digits 5 is a long run of digits 9 or 0 here, so the digits are not certain.
     #[test]
     fn runs_that_no_bound_determines() {
-        for limbs in [100, 2_000] {
-            for digit in [b'4', b'5'] {
-                let mut digits = vec![digit; GROUP * limbs];
-                if digit == b'5' {
-                    // 444…45, and 555…5 above the digits: 1000…0 in the lower leaves.
-                    digits.fill(b'4');
-                    digits[GROUP * limbs - 1] = b'5';
-                }
+        for limbs in [100, 2_100, 4_000] {
+            for last in [b'4', b'5'] {
+                // 444…4, and 444…45.
+                let mut digits = vec![b'4'; GROUP * limbs];
+                digits[GROUP * limbs - 1] = last;
                 let number = decimal::parse(&digits, &Powers::new(digits.len()));
                 assert_eq!(format(&FastProducts, trimmed(&number)), None);
+                // By divisions.
                 assert!(decimal::format_by(&FastProducts, trimmed(&number)) == digits);
             }
         }
-        // Below the certain part, any run is allowed.
-        let mut digits = vec![b'4'; GROUP * 20];
-        digits[0] = b'7';
-        digits[GROUP * 20 - 1] = b'6';
+        // A run that does not reach the end of a leaf.
+        let mut digits = vec![b'4'; GROUP * 200];
+        for group in digits.chunks_mut(GROUP) {
+            group[GROUP / 2] = b'7';
+        }
         let number = decimal::parse(&digits, &Powers::new(digits.len()));
-        assert!(decimal::format_by(&FastProducts, trimmed(&number)) == digits);
+        let groups = format(&FastProducts, trimmed(&number)).unwrap();
+        assert!(groups.len() > Leaves::MOST_GROUPS && digits_of_groups(&groups) == digits);
     }
 
     #[test]

@@ -66,7 +66,7 @@ impl Leaves {
     }
 }
 
-/// Subtracts nineteen digits 5 from each group; returns the borrow.
+/// Subtracts nineteen digits 5 from each group, all below 10^19; returns the borrow.
 pub fn subtract_fives(groups: &mut [u64]) -> u64 {
     let of_piece = |piece: &mut [u64]| {
         piece.iter_mut().rev().fold(0, |borrow, group| {
@@ -94,7 +94,7 @@ pub fn subtract_fives(groups: &mut [u64]) -> u64 {
     borrow
 }
 
-/// Returns the digits of groups, without leading zeros.
+/// Returns the digits of groups below 10^19, without leading zeros.
 #[must_use]
 pub fn digits_of_groups(groups: &[u64]) -> Vec<u8> {
     let mut digits = vec![b'0'; GROUP * groups.len()];
@@ -130,7 +130,8 @@ fn eight_digits(number: u32) -> [u8; 8] {
     (ones + 0x3030_3030_3030_3030).to_le_bytes()
 }
 
-/// Returns the groups of digits; the first group may have fewer digits.
+/// Returns the groups of ASCII digits; the first group may have fewer digits. Other characters give
+/// wrong groups or, in debug builds, a panic.
 #[must_use]
 pub fn groups_of_digits(digits: &[u8]) -> Vec<u64> {
     let value = |digits: &[u8]| digits.iter().fold(0, |v, &digit| 10 * v + u64::from(digit - b'0'));

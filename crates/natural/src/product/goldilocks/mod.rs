@@ -63,6 +63,8 @@ const MOST_POINTS: usize = 1 << 26;
 ///
 /// A product takes 45·n to 60·n bytes of working memory. The memory of products on all threads is
 /// kept for the next product. Tables of up to 120·n bytes are shared by the whole program.
+/// [`Multiplier::windows`] gives each thread products of its own if there are enough of them;
+/// otherwise, all threads compute one product after the other.
 ///
 /// *All other cases.* If a factor has fewer than 192 limbs, [`FastProducts`] computes the product.
 /// Longer products, and sums of products from 80 limbs on, are computed by transforms modulo 2^64 −

@@ -31,9 +31,12 @@ impl Fixed {
     /// plan for products of these lengths.
     ///
     /// *Cyclic products.* Let L be the least number of limbs with L ≥ window.end and L ≥ l −
-    /// window.start, where l is the number of limbs of a whole product. Modulo 2^(b·N) − 1 with b·N ≥
-    /// 64·L, the part above 2^(b·N) of a product is added to the part A below. It is less than
-    /// 2^(64·window.start), so the window of the sum is that of A, or this number plus 1.
+    /// window.start, where l is the number of limbs of a whole product P, and not below the number of
+    /// limbs of a factor. Let b·N ≥ 64·L. Then P = A + 2^(b·N)·B, where A is the sum of the terms of
+    /// the coefficients below N, and B is that of the others. A product modulo x^N − 1 gives A + B. The
+    /// window of A is that of P, because 64·window.end ≤ b·N. B ≤ P/2^(b·N) is below
+    /// 2^(64·window.start), so the window of A + B is that of P, or this number plus 1. A may exceed
+    /// 2^(b·N) by a few limbs.
     pub(in super::super) fn new(
         pool: &Pool,
         threads: usize,
