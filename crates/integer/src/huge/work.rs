@@ -7,6 +7,7 @@
 //! times the counted work.
 
 use warpint_natural::product::Windows;
+use warpint_natural::radix::decimal::LONG;
 use warpint_natural::radix::groups::{Leaves, digits_of};
 
 /// Returns the work of a product of factors of `a` and `b` limbs: (a + b)·log2(2·min(a, b) + 2).
@@ -129,13 +130,10 @@ fn half_level(limbs: usize, short: usize) -> f64 {
     2.0 / 3.0 * limbs as f64 * (2.0 * short as f64 + 2.0).log2()
 }
 
-/// The number of limbs from which numbers are converted by the multiplier.
-const CONVERTED_FROM: usize = 2_000;
-
 /// Returns the work to convert decimal digits to a number of `limbs` limbs.
 #[must_use]
 pub fn from_decimal(limbs: usize) -> f64 {
-    if limbs < CONVERTED_FROM {
+    if limbs < LONG {
         return 0.0;
     }
     let leaves = Leaves::of(digits_of(limbs));
@@ -145,7 +143,7 @@ pub fn from_decimal(limbs: usize) -> f64 {
 /// Returns the work to convert a number of `limbs` limbs to decimal digits.
 #[must_use]
 pub fn to_decimal(limbs: usize) -> f64 {
-    if limbs < CONVERTED_FROM {
+    if limbs < LONG {
         return 0.0;
     }
     let leaves = Leaves::of(digits_of(limbs));

@@ -34,9 +34,9 @@ const PARALLEL_LEVEL: usize = 9;
 /// Parts of at most 19·2^k digits, about 16,160 limbs, are converted in parallel. The products of a division
 /// of shorter numbers are too short for several threads.
 const SPLIT_LEVEL: usize = 14;
-/// The least number of limbs of a number that is converted to digits by fractions, and the least number of
-/// groups of digits that are converted by pairs.
-const LONG: usize = 2_000;
+/// The least number of limbs of a number that [`format_by`] converts by fractions, and the least number of
+/// groups of 19 digits that [`parse_by`] converts by pairs.
+pub const LONG: usize = 4_000;
 
 /// The powers 10^(19·2^k) for k = 0, 1, …, computed once for the conversion of many numbers.
 #[derive(Debug)]

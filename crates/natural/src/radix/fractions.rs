@@ -259,11 +259,11 @@ mod tests {
     /// The sum with digits 5 is a long run of digits 9 or 0 here, so the digits are not certain.
     #[test]
     fn runs_that_no_bound_determines() {
-        for limbs in [100, 2_100, 4_000] {
+        for groups in [100, 4_200, 8_000] {
             for last in [b'4', b'5'] {
                 // 444…4, and 444…45.
-                let mut digits = vec![b'4'; GROUP * limbs];
-                digits[GROUP * limbs - 1] = last;
+                let mut digits = vec![b'4'; GROUP * groups];
+                digits[GROUP * groups - 1] = last;
                 let number = decimal::parse(&digits, &Powers::new(digits.len()));
                 assert_eq!(format(&FastProducts, trimmed(&number)), None);
                 // By divisions.
