@@ -90,7 +90,7 @@ pub struct Planned {
 impl From<&Plan> for Planned {
     fn from(plan: &Plan) -> Self {
         Self {
-            exponent: plan.exponent().get(),
+            exponent: plan.exponent(),
             engine: plan.engine(),
             device: plan.place(),
             fft_length: plan.length(),

@@ -135,7 +135,7 @@ impl Report {
             plans: plans
                 .iter()
                 .map(|plan| Work {
-                    exponent: plan.exponent().get(),
+                    exponent: plan.exponent(),
                     engine: plan.engine(),
                     fft_length: plan.length(),
                 })

@@ -80,8 +80,8 @@ impl Observer for Console {
             RunEvent::Saves(false) => {
                 self.signals.leave_at_once();
             }
-            RunEvent::TestBegins { exponent } => {
-                *self.view() = View::Test(progress::View::new(*exponent, self.quiet));
+            RunEvent::TestBegins { number } => {
+                *self.view() = View::Test(progress::View::new(*number, self.quiet));
             }
             RunEvent::Test(event) => {
                 if let View::Test(view) = &mut *self.view() {

@@ -88,7 +88,7 @@ mod tests {
             ("ll 7 --start 5", "error: --start: '5' is none of 4, 10, 2/3"),
             (
                 "ll 7 --engine fft",
-                "error: --engine: 'fft' is none of auto, exact, word, fp64, goldilocks, hybrid, hybrid-fast",
+                "error: --engine: 'fft' is none of auto, exact, word, fp64, goldilocks, hybrid, hybrid-fast, plain",
             ),
             // The program has the simulator when it is built for tests, but not when it is built as
             // usual.

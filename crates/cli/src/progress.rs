@@ -3,14 +3,14 @@
 
 use std::time::{Duration, Instant};
 
-use warpint::mersenne::{Event, RoundOff, progress_line};
+use warpint::mersenne::{Event, Number, RoundOff, progress_line};
 
 use crate::meter::Meter;
 
 /// The interval between reports that checkpoints still cannot be saved.
 const SAVE_FAILED_EVERY: Duration = Duration::from_secs(600);
 
-/// The display of the progress and events of a Mersenne test.
+/// The display of the progress and events of a test.
 pub(crate) struct View {
     meter: Meter,
     news: News,
@@ -18,9 +18,9 @@ pub(crate) struct View {
 }
 
 impl View {
-    pub(crate) fn new(p: u32, quiet: bool) -> Self {
+    pub(crate) fn new(number: Number, quiet: bool) -> Self {
         let news = News { quiet, save_failed: None };
-        Self { meter: Meter::new(format!("M{p}: "), quiet), news, verified: None }
+        Self { meter: Meter::new(format!("{number}: "), quiet), news, verified: None }
     }
 
     pub(crate) fn take(&mut self, event: &Event) {

@@ -1,4 +1,4 @@
-//! Jacobi symbols modulo M_p, used to check Lucas–Lehmer tests and proofs.
+//! Jacobi symbols modulo a number, used to check Lucas–Lehmer and Riesel tests and proofs.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
@@ -6,17 +6,16 @@ use std::time::Duration;
 
 use crate::Residue;
 use warpint_natural::euclid::jacobi;
-use warpint_natural::limbs;
 use warpint_natural::product::TransformMultiplier;
 
-/// The smallest exponent p for which using several threads saves time.
+/// The smallest number of bits for which using several threads saves time.
 const PARALLEL_FROM: u32 = 1 << 18;
 
 /// The time between two calls of `cancel` while other threads compute.
 const PATIENCE: Duration = Duration::from_millis(20);
 
-/// Returns the Jacobi symbol (x − 2 | M_p), where x is `residue`. Uses the given number of threads,
-/// or one thread for small p. Calls `cancel` on the calling thread many times a second, and returns
+/// Returns the Jacobi symbol (x − 2 | N), where x is `residue`, a residue modulo an odd N. Uses the given number of threads,
+/// or one thread for small N. Calls `cancel` on the calling thread many times a second, and returns
 /// `None` once `cancel` returns true.
 ///
 /// In a Lucas–Lehmer test, s_(n+1) = s_n² − 2 mod M_p. For odd p and s_0 = 4, 10 or 2/3, the symbol
@@ -29,26 +28,20 @@ const PATIENCE: Duration = Duration::from_millis(20);
 /// detects any earlier error with probability ½. If it misses an error, later checks also miss this
 /// error.
 ///
-/// Cost: O(P·log p) for a half-gcd, where P is the cost of a product of p bits. Memory: about 10·p
-/// bytes.
+/// Cost: O(P·log B) for a half-gcd, where N has B bits and P is the cost of a product of B bits.
+/// Memory: about 10·B bits.
 #[must_use]
 pub fn jacobi_of_ll(residue: &Residue, threads: usize, cancel: &dyn Fn() -> bool) -> Option<i8> {
-    let p = residue.exponent();
-    let x = limbs::sub_mod(residue.limbs(), Residue::from_u64(p, 2).limbs(), p);
-    jacobi_symbol(&Residue::from_limbs(p, &x), threads, cancel)
+    jacobi_symbol(&residue.minus(2), threads, cancel)
 }
 
-/// Returns the Jacobi symbol (x | M_p), which is 0 if x and M_p have a common factor. Returns
+/// Returns the Jacobi symbol (x | N) for odd N, which is 0 if x and N have a common factor. Returns
 /// `None` once `cancel` returns true. Uses `threads` and `cancel` like [`jacobi_of_ll`], at the
 /// same cost.
 pub(crate) fn jacobi_symbol(x: &Residue, threads: usize, cancel: &dyn Fn() -> bool) -> Option<i8> {
-    let p = x.exponent();
-    let x = x.limbs();
-    let mut modulus = vec![u64::MAX; limbs::limbs_for_bits(p)];
-    if let Some(top) = modulus.last_mut() {
-        *top >>= (64 - p % 64) % 64;
-    }
-    let threads = if p < PARALLEL_FROM { 1 } else { threads };
+    let number = x.number();
+    let (x, modulus) = (x.limbs(), number.value());
+    let threads = if number.bits() < PARALLEL_FROM { 1 } else { threads };
     let multiplier = TransformMultiplier::new(threads);
     let here = || jacobi(x, &modulus, &multiplier, cancel);
     if threads <= 1 {

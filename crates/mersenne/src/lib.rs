@@ -20,6 +20,7 @@ mod event;
 mod exponent;
 mod jacobi;
 pub mod layout;
+mod number;
 mod outcome;
 pub mod plan;
 pub mod primality;
@@ -36,6 +37,7 @@ pub use engine::{
 pub use event::{Check, Event, progress_line};
 pub use exponent::{Exponent, ExponentError, trial_factor};
 pub use jacobi::jacobi_of_ll;
+pub use number::{AlgebraicFactor, Factor, Number, NumberError, Sign};
 pub use outcome::{ErrorCounts, Outcome, Verdict};
 pub use plan::{
     Alike, EXACT, NoTimes, Plan, PlanError, PlanRefusal, PlanRequest, Resolved, SquaringTimer,

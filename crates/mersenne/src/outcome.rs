@@ -2,17 +2,17 @@
 
 use std::time::Duration;
 
-use crate::{Residue, RoundOff, TestKind};
+use crate::{Number, Residue, RoundOff, TestKind};
 
-/// The verdict of a test of M_p = 2^p − 1.
+/// The verdict of a test of a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
-    /// M_p is proven prime by a Lucas–Lehmer test.
+    /// The number is proven prime, by the theorem of the test ([`TestKind::theorem`]).
     Prime,
-    /// A PRP test has found that M_p is a probable prime to base 3. If factors are known, the
+    /// A PRP test has found that the number is a probable prime. If factors of M_p are known, the
     /// verdict is about the cofactor of M_p.
     ProbablePrime,
-    /// M_p is composite; if factors are known, its cofactor is composite.
+    /// The number is composite; if factors of M_p are known, its cofactor is composite.
     Composite,
     /// The requested squarings of a certification are done. The result is the residue; there is no
     /// verdict on M_p.
@@ -44,13 +44,14 @@ pub struct ErrorCounts {
 pub struct Outcome {
     /// The kind of the test.
     pub kind: TestKind,
-    /// The exponent p of M_p.
-    pub exponent: u32,
+    /// The number that was tested.
+    pub number: Number,
     /// The verdict of the test.
     pub verdict: Verdict,
     /// The final residue. For a Lucas–Lehmer test it is the last term of the sequence, s_(p−2). For
     /// a PRP test it is 3^(M_p−1) mod M_p: this is the residue of type 1 and also, with known
-    /// factors, the residue of type 5. For interim results and certifications it is the term of the
+    /// factors, the residue of type 5. For the tests of numbers k·b^n ± 1 it is the value that their
+    /// kinds define ([`TestKind`]). For interim results and certifications it is the term of the
     /// sequence at `iterations`.
     pub residue: Residue,
     /// The number of squarings of the sequence. A squaring that was repeated after an error counts

@@ -8,7 +8,7 @@ use warpint_files::ErrorKind;
 use warpint_gimps::{ProofFileError, ResultsError, WorkFileError};
 use warpint_mersenne::checkpoint::CheckpointError;
 use warpint_mersenne::proof::ProofError;
-use warpint_mersenne::{ExponentError, FactorError, PlanRefusal, TestError};
+use warpint_mersenne::{ExponentError, FactorError, Number, PlanRefusal, TestError};
 
 use warpint_progress::units::count_words;
 
@@ -36,14 +36,20 @@ pub enum RunError {
     Plan(#[from] PlanRefusal),
     /// The second engine, which is to recompute the test, is the same as the first engine.
     #[error(
-        "the second engine must differ from the first, and the test of M{exponent} is itself \
+        "the second engine must differ from the first, and the test of {number} is itself \
          computed by {engine}: choose another engine for one of them"
     )]
     SameEngine {
-        /// The exponent p of M_p = 2^p − 1.
-        exponent: u32,
+        /// The number that is tested.
+        number: Number,
         /// The name of the engine.
         engine: &'static str,
+    },
+    /// A proof of a number that is not a Mersenne number was requested.
+    #[error("proofs are made for Mersenne numbers only, not for {number}")]
+    NoProofs {
+        /// The number that is tested.
+        number: Number,
     },
     /// Every squaring is to be checked, but the engine cannot do so.
     #[error(
@@ -59,10 +65,10 @@ pub enum RunError {
     },
     /// An earlier run finished the test, but the stored result lacks something that the job
     /// requests.
-    #[error("M{exponent} was tested before without {lacks}: --restart tests it again")]
+    #[error("{number} was tested before without {lacks}: --restart tests it again")]
     TestedWithout {
-        /// The exponent p of M_p = 2^p − 1.
-        exponent: u32,
+        /// The number that is tested.
+        number: Number,
         /// A description of what the stored result lacks.
         lacks: &'static str,
     },
@@ -230,6 +236,7 @@ impl RunError {
             | Self::Exponent(_)
             | Self::Factor(_)
             | Self::SameEngine { .. }
+            | Self::NoProofs { .. }
             | Self::Unchecked { .. }
             | Self::TestedWithout { .. }
             | Self::NoAssignment(_)

@@ -3,10 +3,13 @@
 use std::fmt::{self, Display};
 use std::path::PathBuf;
 
-use warpint_mersenne::{Plan, TestKind, engine_at};
+use warpint_mersenne::{Number, Plan, TestKind, engine_at};
 use warpint_progress::units;
 
 use crate::report::StopReport;
+
+/// The engine that has no words.
+const PLAIN: &str = "plain";
 
 /// A note that may interest the user. `Display` writes it as one line.
 #[derive(Debug)]
@@ -14,8 +17,8 @@ use crate::report::StopReport;
 pub enum Note {
     /// A transform length is being chosen, which takes seconds.
     ChoosingLength {
-        /// The exponent p of M_p = 2^p − 1.
-        exponent: u32,
+        /// The number that is tested.
+        number: Number,
         /// The kind of the test.
         kind: TestKind,
     },
@@ -39,8 +42,8 @@ pub enum Note {
     },
     /// The test was finished before, and its result is stored.
     FinishedBefore {
-        /// The exponent p of M_p = 2^p − 1.
-        exponent: u32,
+        /// The number that is tested.
+        number: Number,
         /// The path of the stored result.
         path: PathBuf,
         /// Whether the user can request that the test be repeated. This is false for a job with an
@@ -50,15 +53,15 @@ pub enum Note {
     /// A stored result is used for the assignment of the job, although its test was not done for
     /// this assignment.
     FinishedWithout {
-        /// The exponent p of M_p = 2^p − 1.
-        exponent: u32,
+        /// The number that is tested.
+        number: Number,
         /// The path of the stored result.
         path: PathBuf,
     },
     /// A stored result exists, but cannot be used for the assignment of the job.
     NotThisResult {
-        /// The exponent p of M_p = 2^p − 1.
-        exponent: u32,
+        /// The number that is tested.
+        number: Number,
         /// The path of the stored result.
         path: PathBuf,
         /// The reason why the result cannot be used.
@@ -106,8 +109,8 @@ pub enum Note {
 impl Display for Note {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::ChoosingLength { exponent, kind } => {
-                write!(f, "M{exponent}, {kind}: choosing a transform length…")
+            Self::ChoosingLength { number, kind } => {
+                write!(f, "{number}, {kind}: choosing a transform length…")
             }
             Self::Planned { plan, kind } => planned(f, plan, *kind),
             Self::ProofRoom { exponent, power, bytes, dir } => write!(
@@ -116,18 +119,18 @@ impl Display for Note {
                 units::memory(*bytes),
                 dir.display()
             ),
-            Self::FinishedBefore { exponent, path, repeatable } => {
+            Self::FinishedBefore { number, path, repeatable } => {
                 let path = path.display();
-                write!(f, "M{exponent}: finished before, the result is from {path}")?;
+                write!(f, "{number}: finished before, the result is from {path}")?;
                 f.write_str(if *repeatable { "; --restart tests again" } else { "" })
             }
-            Self::FinishedWithout { exponent, path } => {
+            Self::FinishedWithout { number, path } => {
                 let path = path.display();
-                write!(f, "M{exponent}: finished before without this assignment, from {path}")
+                write!(f, "{number}: finished before without this assignment, from {path}")
             }
-            Self::NotThisResult { exponent, path, reason } => {
+            Self::NotThisResult { number, path, reason } => {
                 let path = path.display();
-                write!(f, "M{exponent}: the result in {path} is {reason}, testing again")
+                write!(f, "{number}: the result in {path} is {reason}, testing again")
             }
             Self::Stopped(report) => report.fmt(f),
             Self::ProofMade { exponent, power, path } => {
@@ -150,17 +153,15 @@ impl Display for Note {
 }
 
 /// Writes a plan as `M216091, PRP-3: engine fp64, 12K words (17.58 bits a word, margin 1.2 bits), 2
-/// threads`, or `M82589933, PRP-3: engine goldilocks on cuda:0, 4M words (…), 2048x2048/4x4`.
+/// threads`, or `M82589933, PRP-3: engine goldilocks on cuda:0, 4M words (…), 2048x2048/4x4`, or
+/// `3*2^3189+1, Proth-11: engine plain, 2 threads`.
 fn planned(f: &mut fmt::Formatter<'_>, plan: &Plan, kind: TestKind) -> fmt::Result {
-    write!(
-        f,
-        "M{}, {kind}: engine {}, {} ({:.2} bits a word, margin {:.1} bits)",
-        plan.exponent(),
-        engine_at(plan.engine(), plan.place()),
-        units::count_words(plan.length()),
-        plan.bits_per_word(),
-        plan.margin().bits,
-    )?;
+    let engine = engine_at(plan.engine(), plan.place());
+    write!(f, "{}, {kind}: engine {engine}", plan.number())?;
+    if plan.engine() != PLAIN {
+        let (length, bits) = (units::count_words(plan.length()), plan.bits_per_word());
+        write!(f, ", {length} ({bits:.2} bits a word, margin {:.1} bits)", plan.margin().bits)?;
+    }
     match plan.variant() {
         _ if plan.is_on_cpu() => {
             write!(f, ", {}", units::count(plan.threads() as u64, "thread"))

@@ -5,7 +5,7 @@ use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
 
-use warpint_mersenne::Event;
+use warpint_mersenne::{Event, Number};
 
 use crate::note::Note;
 use crate::report::Report;
@@ -27,10 +27,10 @@ pub enum RunEvent<'a> {
     /// is unsaved, and ends. After `Saves(false)`, and before the first `Saves` event, the run may
     /// be slow to notice the token, but nothing is lost if the process ends at once.
     Saves(bool),
-    /// A test of M_p starts.
+    /// A test starts.
     TestBegins {
-        /// The exponent p of M_p = 2^p − 1.
-        exponent: u32,
+        /// The number that is tested.
+        number: Number,
     },
     /// The test reports an event.
     Test(&'a Event),

@@ -1,6 +1,6 @@
 //! The choice of the device or CPU and of the plan of a test.
 
-use warpint_mersenne::{Exponent, Plan, PlanRequest, TunedTimes};
+use warpint_mersenne::{Number, Plan, PlanRequest, TunedTimes};
 
 use crate::RunError;
 use crate::observer::{Observer, RunEvent};
@@ -11,10 +11,10 @@ use crate::warning::Warning;
 /// warning if a GPU exists but cannot be used.
 pub(crate) fn resolved(
     request: &PlanRequest,
-    exponent: Exponent,
+    number: Number,
     observer: &dyn Observer,
 ) -> Result<PlanRequest, RunError> {
-    let resolved = request.resolved(exponent).map_err(|e| e.of_request(request))?;
+    let resolved = request.resolved(number).map_err(|e| e.of_request(request))?;
     if let Some(warning) = resolved.warning {
         observer.event(&RunEvent::Warning(&Warning::OfPlan(warning)));
     }
@@ -26,18 +26,18 @@ pub(crate) fn resolved(
 /// [`RunError::SameEngine`] if the engines are the same, because an engine may make the same error
 /// twice.
 pub(crate) fn two_plans(
-    exponent: Exponent,
+    number: Number,
     [first, second]: [&PlanRequest; 2],
     observer: &dyn Observer,
 ) -> Result<(Plan, Plan), RunError> {
-    let second = resolved(second, exponent, observer)?;
-    let refusal = |engine| RunError::SameEngine { exponent: exponent.get(), engine };
+    let second = resolved(second, number, observer)?;
+    let refusal = |engine| RunError::SameEngine { number, engine };
     // Checked before seconds are spent on choosing a length.
     if let (Some(engine), true) = (first.engine, first.engine == second.engine) {
         return Err(refusal(engine));
     }
     let plan = |request: &PlanRequest| {
-        Plan::fastest(exponent, request, &TunedTimes::open()).map_err(|e| e.of_request(request))
+        Plan::fastest(number, request, &TunedTimes::open()).map_err(|e| e.of_request(request))
     };
     let (first, second) = (plan(first)?, plan(&second)?);
     if first.engine() == second.engine() {

@@ -8,7 +8,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use warpint_files::{ErrorKind, FileError, Folder, sha256};
-use warpint_mersenne::{TestKind, TestSpec};
+use warpint_mersenne::{Number, TestKind, TestSpec};
 
 use crate::report::TestReport;
 
@@ -21,7 +21,7 @@ use crate::report::TestReport;
 pub struct StoredResult {
     path: PathBuf,
     kind: TestKind,
-    exponent: u32,
+    number: Number,
     known_factors: Vec<String>,
 }
 
@@ -100,7 +100,7 @@ impl StoredResult {
     /// `prp-cofactor-<16 hexadecimal digits>-result.json`.
     #[must_use]
     pub fn new(dir: &Path, spec: &TestSpec) -> Self {
-        let (kind, exponent) = (spec.kind, spec.exponent.get());
+        let (kind, number) = (spec.kind, spec.number);
         let known_factors = spec.known_factors.texts().to_vec();
         let of_factors = if known_factors.is_empty() {
             String::new()
@@ -108,7 +108,7 @@ impl StoredResult {
             format!("-cofactor-{}", &sha256(&known_factors.join(","))[..16])
         };
         let path = dir.join(format!("{}{of_factors}-result.json", kind.slug()));
-        Self { path, kind, exponent, known_factors }
+        Self { path, kind, number, known_factors }
     }
 
     /// Returns the path of the file of the stored result.
@@ -135,7 +135,7 @@ impl StoredResult {
             }
         };
         match parse(&bytes) {
-            Ok(report) if report.is_of(self.kind, self.exponent, &self.known_factors) => {
+            Ok(report) if report.is_of(self.kind, self.number, &self.known_factors) => {
                 Ok(Loaded::Sound(Box::new(report)))
             }
             Ok(_) => self.set_aside("it is the result of another test"),

@@ -3,6 +3,8 @@
 use std::fmt::{self, Display};
 use std::path::PathBuf;
 
+use warpint_mersenne::Number;
+
 /// A warning, after which the job or worker continues. `Display` writes it as one line.
 #[derive(Debug)]
 #[non_exhaustive]
@@ -12,8 +14,8 @@ pub enum Warning {
     OfPlan(String),
     /// The stored result is damaged or belongs to another test. Its file was renamed.
     UnsoundResult {
-        /// The exponent p of M_p = 2^p − 1.
-        exponent: u32,
+        /// The number that is tested.
+        number: Number,
         /// The new path of the file.
         aside: PathBuf,
         /// The reason why the file cannot be used.
@@ -21,8 +23,8 @@ pub enum Warning {
     },
     /// A check before the test shows that the result cannot be written to the results file.
     NotRecordable {
-        /// The exponent p of M_p = 2^p − 1.
-        exponent: u32,
+        /// The number that is tested.
+        number: Number,
         /// The reason, as text.
         reason: String,
         /// The path of the file in which the result will be stored.
@@ -32,15 +34,15 @@ pub enum Warning {
     Undelivered(String),
     /// Checkpoints or residues of a finished test could not be removed.
     NotCleared {
-        /// The exponent p of M_p = 2^p − 1.
-        exponent: u32,
+        /// The number that is tested.
+        number: Number,
         /// The reason, as text.
         reason: String,
     },
     /// A checkpoint of a finished test is damaged.
     BadCheckpoint {
-        /// The exponent p of M_p = 2^p − 1.
-        exponent: u32,
+        /// The number that is tested.
+        number: Number,
         /// A line of text that names the checkpoint and says how it is damaged.
         line: String,
     },
@@ -150,21 +152,21 @@ impl Display for Warning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::OfPlan(line) | Self::Undelivered(line) => write!(f, "warning: {line}"),
-            Self::UnsoundResult { exponent, aside, reason } => write!(
+            Self::UnsoundResult { number, aside, reason } => write!(
                 f,
-                "M{exponent}: the stored result is not sound ({reason}): set aside as {}, testing \
+                "{number}: the stored result is not sound ({reason}): set aside as {}, testing \
                  again",
                 aside.display()
             ),
-            Self::NotRecordable { exponent, reason, stored } => write!(
+            Self::NotRecordable { number, reason, stored } => write!(
                 f,
-                "M{exponent}: warning: {reason}; the test goes on, and its result will be kept in {}",
+                "{number}: warning: {reason}; the test goes on, and its result will be kept in {}",
                 stored.display()
             ),
-            Self::NotCleared { exponent, reason } => {
-                write!(f, "M{exponent}: the result is safe, but {reason}")
+            Self::NotCleared { number, reason } => {
+                write!(f, "{number}: the result is safe, but {reason}")
             }
-            Self::BadCheckpoint { exponent, line } => write!(f, "M{exponent}: {line}"),
+            Self::BadCheckpoint { number, line } => write!(f, "{number}: {line}"),
             Self::ProofInTheWay { exponent, path } => write!(
                 f,
                 "M{exponent}: warning: another {} exists already: move it away before the test \

@@ -37,7 +37,7 @@ pub fn sitting(
     store: Option<&mut CheckpointStore>,
     stop: &StopToken,
 ) -> (Result<Finished, TestError>, Vec<Event>) {
-    let spec = TestSpec { iterations, ..TestSpec::new(kind, plan.exponent()) };
+    let spec = TestSpec { iterations, ..TestSpec::new(kind, plan.number()) };
     sitting_of(&spec, plan, store, stop, &RunOptions::default())
 }
 

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use warpint::ErrorKind;
 use warpint::gimps::ProofFile;
 use warpint::mersenne::proof::{self, Proof, disk_bytes};
-use warpint::mersenne::{Plan, PlanRequest, StopToken, TestKind, TestSpec};
+use warpint::mersenne::{Exponent, Plan, PlanRequest, StopToken, TestKind, TestSpec};
 use warpint::progress::units;
 use warpint::runner::proofs::verify_file;
 use warpint::runner::{Job, Observer, Report, RunError, Unobserved, one_line};
@@ -61,7 +61,7 @@ fn run(exponent: &str, power: u32, folder: &Path) -> Result<(), RunError> {
 /// Tests 2^p − 1 for the exponent p, builds a proof of the test, and returns the path of the proof
 /// file. Returns `None` if no proof could be built.
 fn prove(exponent: &str, power: u32, folder: &Path) -> Result<Option<PathBuf>, RunError> {
-    let spec = TestSpec::new(TestKind::Prp, exponent.parse()?);
+    let spec = TestSpec::new(TestKind::Prp, exponent.parse::<Exponent>()?);
     let mut job = Job::new(spec, folder);
     (job.proof, job.restart) = (Some(power), true);
     let observer: Arc<dyn Observer> = Arc::new(Unobserved);

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use warpint::ErrorKind;
-use warpint::mersenne::{Event, StopToken, TestKind, TestSpec, progress_line};
+use warpint::mersenne::{Event, Exponent, StopToken, TestKind, TestSpec, progress_line};
 use warpint::runner::{Job, Observer, Report, RunError, RunEvent, one_line};
 
 fn main() -> ExitCode {
@@ -42,7 +42,7 @@ fn main() -> ExitCode {
 
 /// Tests 2^p − 1 for the exponent p, with files in `folder` and a checkpoint every five seconds.
 fn test(exponent: &str, folder: &Path, stop: &StopToken) -> Result<Report, RunError> {
-    let spec = TestSpec::new(TestKind::Prp, exponent.parse()?);
+    let spec = TestSpec::new(TestKind::Prp, exponent.parse::<Exponent>()?);
     let mut job = Job::new(spec, folder);
     job.checkpoint_interval = Duration::from_secs(5);
     let observer: Arc<dyn Observer> = Arc::new(tell);

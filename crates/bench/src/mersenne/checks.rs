@@ -79,7 +79,7 @@ pub fn usual_exponent(request: &PlanRequest) -> Result<Exponent, ExponentError> 
 /// # Errors
 /// The test is too short ([`BenchError::TooShort`]), or the engine failed.
 pub fn long_enough(plan: &Plan) -> Result<(), BenchError> {
-    let p = plan.exponent().get();
+    let p = plan.exponent();
     let mut timer = plan.timer()?;
     timer.warm_up(5)?;
     timer.lap(20)?;
@@ -116,7 +116,7 @@ fn measure_in(
     dir: &Path,
     asked: &StopToken,
 ) -> Result<Option<Measured>, BenchError> {
-    let p = plan.exponent().get();
+    let p = plan.exponent();
     let mut store = CheckpointStore::open(dir, p, TestKind::Prp)?;
     // This also compiles all kernels.
     run_test(plan, Some(WARM_UP), None, checks, asked)?;
@@ -155,11 +155,10 @@ fn run_test(
     checks: usize,
     asked: &StopToken,
 ) -> Result<Times, BenchError> {
-    let exponent = plan.exponent();
     let spec = TestSpec {
         iterations,
-        shift: exponent.get() / 3,
-        ..TestSpec::new(TestKind::Prp, exponent)
+        shift: plan.exponent() / 3,
+        ..TestSpec::new(TestKind::Prp, plan.number())
     };
     let (sender, events) = mpsc::channel();
     let (stop, mut options) = (StopToken::new(), RunOptions::default());

@@ -174,7 +174,7 @@ impl Row {
 impl Side {
     fn new(plan: &Plan, timer: &SquaringTimer) -> Self {
         let (least, most) = timer.extremes();
-        let (time, exponent) = (micros(timer.mean()), plan.exponent().get());
+        let (time, exponent) = (micros(timer.mean()), plan.exponent());
         Self {
             fft_length: plan.length(),
             variant: plan.variant(),

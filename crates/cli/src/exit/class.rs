@@ -22,7 +22,8 @@ use warpint::keys::KeysError;
 use warpint::mersenne::checkpoint::CheckpointError;
 use warpint::mersenne::proof::{ProofError, ResidueFileError};
 use warpint::mersenne::{
-    EngineError, ExponentError, FactorError, PlanError, PlanRefusal, ResidueError, TestError,
+    EngineError, ExponentError, FactorError, NumberError, PlanError, PlanRefusal, ResidueError,
+    TestError,
 };
 use warpint::runner::RunError;
 use warpint::runner::proofs::MakeError;
@@ -103,6 +104,7 @@ fn kind(cause: &(dyn Error + 'static)) -> Option<ErrorKind> {
         DeviceError,
         EngineError,
         ExponentError,
+        NumberError,
         FactorError,
         FileError,
         FolderError,
@@ -146,7 +148,7 @@ mod tests {
 
     #[test]
     fn a_bad_request_is_told_from_a_failure() {
-        let no_length = PlanError::NoLength { engine: "fp64", exponent: 7 };
+        let no_length = PlanError::NoLength { engine: "fp64", number: 7u32.into() };
         let past = TestError::PastTarget { found: 2, wanted: 1 };
         let folder = ResultsError::NotAFile { path: "folder".into(), what: "a directory" };
         let locked = CheckpointError::Locked { path: "M7".into(), pid: 1 };

@@ -25,7 +25,7 @@ fn what_makes_no_sense_is_refused() {
         ("prp 7 --engine fp64", "engine fp64 takes exponents from 64"),
         (
             "prp 7 --engine gpu",
-            "--engine: 'gpu' is none of auto, exact, word, fp64, goldilocks, hybrid, hybrid-fast",
+            "--engine: 'gpu' is none of auto, exact, word, fp64, goldilocks, hybrid, hybrid-fast, plain",
         ),
         ("prp 89 --engine word", "engine word takes exponents from 2 to 63, not 89"),
         ("ll 7 --start 5", "--start: '5' is none of 4, 10, 2/3"),

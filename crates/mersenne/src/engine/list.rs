@@ -23,6 +23,7 @@ macro_rules! for_every_family {
             goldilocks: $crate::engine::goldilocks::Goldilocks;
             hybrid: $crate::engine::hybrid::Hybrid;
             hybrid_fast: $crate::engine::hybrid::HybridFast;
+            plain: $crate::engine::plain::Plain;
         }
     };
     (device => $($then:tt)+) => {

@@ -1,9 +1,11 @@
-//! Engines: register machines on residues modulo the Mersenne number M_p = 2^p − 1. All tests of
-//! Mersenne numbers use engines through the trait [`Engine`].
+//! Engines: register machines on residues modulo a number N = k·b^n ± 1. All tests use engines
+//! through the trait [`Engine`]. All families except [`plain`] compute modulo Mersenne numbers
+//! M_p = 2^p − 1 only.
 //!
 //! | family | arithmetic | length |
 //! |---|---|---|
 //! | [`word`] | one machine word, p ≤ 63 | 1 |
+//! | [`plain`] | products of natural numbers, exact, any N | 1 |
 //! | [`fp64`] | complex FP64 FFT, irrational-base weights, balanced digits | 2^a·3^b·5^c·7^d |
 //! | [`goldilocks`] | integers mod 2^64 − 2^32 + 1, exact | 2^k, 5·2^k |
 //! | [`hybrid`] | complex FP64 FFT and GF((2^31 − 1)²) together, exact | 2^a·{1, 3, 7, 9, 11, 21, 33, 77} |
@@ -25,6 +27,7 @@ pub mod hybrid_gpu;
 pub mod known;
 mod list;
 pub mod places;
+pub mod plain;
 mod profile;
 mod round_off;
 mod squares;
@@ -39,7 +42,7 @@ use std::ops::RangeInclusive;
 use warpint_device::{CPU, DeviceError};
 use warpint_files::ErrorKind;
 
-use crate::{Residue, Shift};
+use crate::{Number, Residue, Shift};
 
 pub use cut::{Cut, Work};
 pub use gpu::OnDevice;
@@ -58,12 +61,14 @@ pub enum Step {
     SquareTimes(u32),
 }
 
-/// A machine with a few registers, each of which holds a residue mod M_p = 2^p − 1.
+/// A machine with a few registers, each of which holds a residue modulo a number N = k·b^n ± 1, most
+/// often M_p = 2^p − 1.
 ///
 /// Registers are numbered from 0; `r[i]` is the value of register i. The engine decides how a
 /// register is stored (as digits in one array, as residues to two moduli, in device memory …).
 /// Instead of a residue x, a register may hold x·2^s mod M_p. The engine does not store the
-/// [`Shift`] s: the caller passes it to every operation that depends on it.
+/// [`Shift`] s: the caller passes it to every operation that depends on it. Modulo numbers other than
+/// M_p, all shifts are 0.
 ///
 /// After an error, the contents of the registers named in the failed call are unspecified, the
 /// other registers are intact, and the engine can still be used. After [`EngineError::Device`] all
@@ -75,12 +80,17 @@ pub enum Step {
 ///
 /// # Panics
 /// A method panics if it accesses a register whose number is not below [`Engine::registers`], or if
-/// a residue passed to it belongs to another exponent.
+/// a residue passed to it belongs to another number.
 pub trait Engine: Send {
     /// Returns the family's name, such as `fp64` or `goldilocks`.
     fn name(&self) -> &'static str;
 
-    /// Returns the exponent p.
+    /// Returns the modulus N.
+    fn number(&self) -> Number {
+        self.exponent().into()
+    }
+
+    /// Returns the exponent n of the modulus k·b^n ± 1, which is p for M_p.
     fn exponent(&self) -> u32;
 
     /// Returns the transform length N, which is the number of words (digits) of a residue. The
@@ -109,16 +119,15 @@ pub trait Engine: Send {
     /// Sets `r[dst]` to `r[a]` − `r[b]`. Any of `dst`, `a` and `b` may be equal.
     fn sub(&mut self, dst: usize, a: usize, b: usize) -> Result<(), EngineError>;
 
-    /// Returns the residue x, 0 ≤ x < 2^p − 1, that `r[reg]` holds in the form x·2^shift mod
-    /// 2^p − 1.
+    /// Returns the residue x, 0 ≤ x < N, that `r[reg]` holds in the form x·2^shift mod N.
     fn read(&mut self, reg: usize, shift: Shift) -> Result<Residue, EngineError>;
 
-    /// Sets `r[reg]` to x·2^shift mod 2^p − 1.
+    /// Sets `r[reg]` to x·2^shift mod N.
     fn write(&mut self, reg: usize, x: &Residue, shift: Shift) -> Result<(), EngineError>;
 
-    /// Sets `r[reg]` to v·2^shift mod 2^p − 1.
+    /// Sets `r[reg]` to v·2^shift mod N.
     fn set(&mut self, reg: usize, v: u64, shift: Shift) -> Result<(), EngineError> {
-        let x = Residue::from_u64(self.exponent(), v);
+        let x = Residue::from_u64(self.number(), v);
         self.write(reg, &x, shift)
     }
 
@@ -169,13 +178,13 @@ pub enum EngineError {
         /// The transform length N, in words.
         length: usize,
     },
-    /// The engine family does not support the exponent at the transform length.
-    #[error("{engine} cannot hold M{exponent} in {length} words: {reason}")]
+    /// The engine family does not support the number at the transform length.
+    #[error("{engine} cannot hold {number} in {length} words: {reason}")]
     Unusable {
         /// The name of the engine family.
         engine: &'static str,
-        /// The exponent p.
-        exponent: u32,
+        /// The modulus.
+        number: Number,
         /// The transform length N, in words.
         length: usize,
         /// The reason, in a few words.
@@ -282,8 +291,16 @@ pub trait EngineFamily: Sync {
         false
     }
 
-    /// Returns the range of exponents that have a usable transform length in this family.
+    /// Returns the range of exponents p of M_p = 2^p − 1 that have a usable transform length in this
+    /// family.
     fn exponent_range(&self) -> RangeInclusive<u32>;
+
+    /// Returns whether the family's engines compute modulo the number. By default they compute modulo
+    /// the Mersenne numbers of [`EngineFamily::exponent_range`] only. A family that computes modulo
+    /// other numbers also implements [`EngineFamily::margin_for`] and [`EngineFamily::build_for`].
+    fn takes(&self, number: Number) -> bool {
+        number.is_mersenne() && self.exponent_range().contains(&number.exponent())
+    }
 
     /// Returns the transform lengths from `from` to `to`, both included, that this family can
     /// build, in ascending order.
@@ -300,6 +317,13 @@ pub trait EngineFamily: Sync {
     /// cannot be used at all, for example if there are more words than bits, or if the family does
     /// not support the length.
     fn margin(&self, p: u32, length: usize) -> Result<Margin, EngineError>;
+
+    /// Returns [`EngineFamily::margin`] for any number. Returns an error if the family does not take
+    /// the number.
+    fn margin_for(&self, number: Number, length: usize) -> Result<Margin, EngineError> {
+        only_mersenne(self.name(), number, length)?;
+        self.margin(number.exponent(), length)
+    }
 
     /// Returns the number of bytes of device memory that an engine needs. Returns `None` for an
     /// engine on the CPU, or if the number is not known.
@@ -337,9 +361,32 @@ pub trait EngineFamily: Sync {
         options: BuildOptions,
     ) -> Result<Box<dyn Engine>, EngineError>;
 
+    /// Builds an engine for any number, like [`EngineFamily::build`].
+    ///
+    /// # Errors
+    /// Returns the errors of [`EngineFamily::margin_for`] and of [`EngineFamily::build`].
+    fn build_for(
+        &self,
+        number: Number,
+        length: usize,
+        options: BuildOptions,
+    ) -> Result<Box<dyn Engine>, EngineError> {
+        only_mersenne(self.name(), number, length)?;
+        self.build(number.exponent(), length, options)
+    }
+
     /// Returns the interface for comparing the variants of the family's engines. Returns `None` if
     /// there is only one variant.
     fn profiled(&self) -> Option<&dyn Profiled> {
         None
     }
+}
+
+/// Returns an error unless the number is a Mersenne number.
+fn only_mersenne(engine: &'static str, number: Number, length: usize) -> Result<(), EngineError> {
+    if number.is_mersenne() {
+        return Ok(());
+    }
+    let reason = "it computes modulo Mersenne numbers only".into();
+    Err(EngineError::Unusable { engine, number, length, reason })
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::{BuildOptions, Engine, EngineError, EngineFamily, Health, Margin, Step};
-use crate::{Residue, Shift};
+use crate::{Number, Residue, Shift};
 
 /// The wrong results of a [`Tampered`] family. All engines of the family share this value.
 struct Error {
@@ -49,12 +49,12 @@ impl Tampered {
 pub(crate) fn flipped(x: &Residue) -> Residue {
     let mut limbs = x.limbs().to_vec();
     limbs[0] ^= 8;
-    Residue::from_limbs(x.exponent(), &limbs)
+    Residue::from_limbs(x.number(), &limbs)
 }
 
-/// Returns the residue 0 for the exponent of x.
+/// Returns the residue 0 modulo the number of x.
 pub(crate) fn zero(x: &Residue) -> Residue {
-    Residue::from_u64(x.exponent(), 0)
+    Residue::from_u64(x.number(), 0)
 }
 
 impl EngineFamily for Tampered {
@@ -70,8 +70,16 @@ impl EngineFamily for Tampered {
         self.inner.lengths(from, to)
     }
 
+    fn takes(&self, number: Number) -> bool {
+        self.inner.takes(number)
+    }
+
     fn margin(&self, p: u32, length: usize) -> Result<Margin, EngineError> {
         self.inner.margin(p, length)
+    }
+
+    fn margin_for(&self, number: Number, length: usize) -> Result<Margin, EngineError> {
+        self.inner.margin_for(number, length)
     }
 
     fn build(
@@ -80,7 +88,16 @@ impl EngineFamily for Tampered {
         length: usize,
         options: BuildOptions,
     ) -> Result<Box<dyn Engine>, EngineError> {
-        let inner = self.inner.build(p, length, options)?;
+        self.build_for(p.into(), length, options)
+    }
+
+    fn build_for(
+        &self,
+        number: Number,
+        length: usize,
+        options: BuildOptions,
+    ) -> Result<Box<dyn Engine>, EngineError> {
+        let inner = self.inner.build_for(number, length, options)?;
         Ok(Box::new(TamperedEngine { inner, error: Arc::clone(&self.error) }))
     }
 }
@@ -93,6 +110,10 @@ struct TamperedEngine {
 impl Engine for TamperedEngine {
     fn name(&self) -> &'static str {
         "tampered"
+    }
+
+    fn number(&self) -> Number {
+        self.inner.number()
     }
 
     fn exponent(&self) -> u32 {

@@ -9,7 +9,7 @@ use warpint_device::{CPU, DeviceChoice, DeviceId, first_gpu};
 
 use super::alike::largest_exponent;
 use super::{EXACT, Plan, PlanError, PlanRequest};
-use crate::Exponent;
+use crate::Number;
 use crate::engine::places::{self, Families, probe};
 use crate::engine::{EngineError, EngineFamily};
 
@@ -102,19 +102,22 @@ impl PlanRequest {
     /// # Errors
     /// Returns an error if the requested device does not exist or cannot be used, or if no plan for
     /// this exponent on this device fits the request. `Auto` causes no error.
-    pub fn resolved(&self, exponent: Exponent) -> Result<Resolved, PlanError> {
+    pub fn resolved(&self, number: impl Into<Number>) -> Result<Resolved, PlanError> {
+        let number = number.into();
         let at = |device| PlanRequest { device, ..*self };
         match self.device {
             DeviceChoice::Cpu => Ok(Resolved { request: *self, warning: None }),
             DeviceChoice::On(id) => {
                 let families = places::families_on(id).map_err(EngineError::from)?;
-                Plan::default_among(exponent, &families, &id.to_string(), self)?.try_out()?;
+                Plan::default_among(number, &families, &id.to_string(), self)?.try_out()?;
                 Ok(Resolved { request: *self, warning: None })
             }
             DeviceChoice::Auto => {
-                let gpu = (exponent.get() >= LEAST_FOR_DEVICES).then(first_gpu).flatten();
+                let gpu = (number.is_mersenne() && number.exponent() >= LEAST_FOR_DEVICES)
+                    .then(first_gpu)
+                    .flatten();
                 let (device, warning) = match gpu {
-                    Some(id) => device_or_cpu(exponent, id, places::families_on(id), self),
+                    Some(id) => device_or_cpu(number, id, places::families_on(id), self),
                     None => (DeviceChoice::Cpu, None),
                 };
                 Ok(Resolved { request: at(device), warning })
@@ -124,9 +127,9 @@ impl PlanRequest {
 
     /// Decides where to compute, like [`PlanRequest::resolved`], but does not test a device that
     /// the request names.
-    fn decided(&self, exponent: Exponent) -> Result<Self, PlanError> {
+    fn decided(&self, number: Number) -> Result<Self, PlanError> {
         match self.device {
-            DeviceChoice::Auto => Ok(self.resolved(exponent)?.request),
+            DeviceChoice::Auto => Ok(self.resolved(number)?.request),
             _ => Ok(*self),
         }
     }
@@ -157,7 +160,7 @@ impl PlanRequest {
 /// Returns the GPU `id` if it is suitable for the request and works, otherwise the CPU. Also
 /// returns a warning if the GPU cannot be opened, or if it is suitable but does not work.
 pub(super) fn device_or_cpu(
-    exponent: Exponent,
+    number: Number,
     id: DeviceId,
     families: Result<Families, warpint_device::DeviceError>,
     request: &PlanRequest,
@@ -171,7 +174,7 @@ pub(super) fn device_or_cpu(
         Err(reason) => return on_cpu(&reason),
     };
     let place = id.to_string();
-    let plan = match Plan::default_among(exponent, &families, &place, request) {
+    let plan = match Plan::default_among(number, &families, &place, request) {
         Ok(plan) if plan.length() >= plan.family.shortest_worthwhile() => plan,
         // An exponent, engine or length that the device does not support is not a fault of the
         // device.
@@ -187,19 +190,21 @@ impl Plan {
     /// Returns a plan for the exponent without measuring speeds.
     ///
     /// The engine is the requested one, or else the first engine at the place that supports the
-    /// exponent. On the CPU this is `word` for exponents below 64, and `fp64` for larger exponents;
+    /// number. On the CPU this is `word` for exponents below 64, and `fp64` for larger exponents;
+    /// for numbers other than Mersenne numbers it is `plain`;
     /// for [`EXACT`] it is `word`, `goldilocks`, or, from 1,000 on, `hybrid`.
     /// The length is the requested one, or else the shortest length with enough margin that is not
     /// dominated ([`EngineFamily::is_dominated`]).
-    pub fn new(exponent: Exponent, request: &PlanRequest) -> Result<Self, PlanError> {
-        let request = request.decided(exponent)?;
+    pub fn new(number: impl Into<Number>, request: &PlanRequest) -> Result<Self, PlanError> {
+        let number = number.into();
+        let request = request.decided(number)?;
         let (families, place) = request.families()?;
-        Self::default_among(exponent, &families, &place, &request)
+        Self::default_among(number, &families, &place, &request)
     }
 
     /// Returns the fastest plan for the exponent, like [`Plan::fastest`] without stored times.
-    pub fn measured(exponent: Exponent, request: &PlanRequest) -> Result<Self, PlanError> {
-        Self::fastest(exponent, request, &NoTimes)
+    pub fn measured(number: impl Into<Number>, request: &PlanRequest) -> Result<Self, PlanError> {
+        Self::fastest(number, request, &NoTimes)
     }
 
     /// Returns the fastest plan for the exponent. Uses stored times if they exist; otherwise
@@ -217,23 +222,28 @@ impl Plan {
     /// exponent below 100,000, for which a measurement would take longer than a whole test, or, on
     /// the CPU, for an exponent above 200,000,000, for which a measurement would take minutes.
     pub fn fastest(
-        exponent: Exponent,
+        number: impl Into<Number>,
         request: &PlanRequest,
         stored: &dyn StoredTimes,
     ) -> Result<Self, PlanError> {
-        let request = request.decided(exponent)?;
+        let number = number.into();
+        let request = request.decided(number)?;
         let (families, place) = request.families()?;
-        Self::fastest_among(exponent, &families, &place, &request, stored)
+        Self::fastest_among(number, &families, &place, &request, stored)
     }
 
     /// Returns every plan that `warpint tune` times for an exponent. These are the plans of all
     /// engine families at the place, at the shortest length and at all lengths at most an eighth
     /// longer, in every variant. Dominated lengths are left out. If the request names a family or a
     /// length, returns only plans of this family or length.
-    pub fn candidates(exponent: Exponent, request: &PlanRequest) -> Result<Vec<Self>, PlanError> {
-        let request = request.decided(exponent)?;
+    pub fn candidates(
+        number: impl Into<Number>,
+        request: &PlanRequest,
+    ) -> Result<Vec<Self>, PlanError> {
+        let number = number.into();
+        let request = request.decided(number)?;
         let (families, place) = request.families()?;
-        Self::candidates_among(exponent, &families, &place, &request)
+        Self::candidates_among(number, &families, &place, &request)
     }
 
     /// Returns the plans that `warpint tune --lengths` times. For every engine family at the place
@@ -262,18 +272,18 @@ impl Plan {
     }
 
     pub(super) fn candidates_among(
-        exponent: Exponent,
+        number: Number,
         families: &[&'static dyn EngineFamily],
         place: &str,
         request: &PlanRequest,
     ) -> Result<Vec<Self>, PlanError> {
-        let first = Self::default_among(exponent, families, place, request)?;
+        let first = Self::default_among(number, families, place, request)?;
         let mut plans = vec![];
-        for family in families.iter().filter(|family| request.allows(**family)) {
+        for family in families.iter().filter(|family| request.allows_for(**family, number)) {
             let shortest = if family.name() == first.engine() {
                 Ok(first)
             } else {
-                Self::of_family(exponent, *family, request.length, request.threads)
+                Self::of_family(number, *family, request.length, request.threads)
             };
             let Ok(shortest) = shortest else { continue };
             let lengths =
@@ -292,17 +302,17 @@ impl Plan {
     /// family with a plan is used: `hybrid` for exponents from 1,000 on, then `goldilocks`, then
     /// `word`. On a device it is the first exact family, like for other requests.
     pub(super) fn default_among(
-        exponent: Exponent,
+        number: Number,
         families: &[&'static dyn EngineFamily],
         place: &str,
         request: &PlanRequest,
     ) -> Result<Self, PlanError> {
-        let asked: Vec<_> = families.iter().filter(|family| request.allows(**family)).collect();
-        let takes_p =
-            |f: &&&&'static dyn EngineFamily| f.exponent_range().contains(&exponent.get());
+        let asked: Vec<_> =
+            families.iter().filter(|family| request.allows_for(**family, number)).collect();
+        let takes = |f: &&&&'static dyn EngineFamily| f.takes(number);
         if request.engine == Some(EXACT) {
             let plan = |family: &&&'static dyn EngineFamily| {
-                Self::of_family(exponent, **family, request.length, request.threads).ok()
+                Self::of_family(number, **family, request.length, request.threads).ok()
             };
             // On the CPU later families are faster.
             let found = if place == CPU {
@@ -314,7 +324,7 @@ impl Plan {
                 return Ok(plan);
             }
         }
-        let Some(family) = asked.iter().find(takes_p).or(asked.first()) else {
+        let Some(family) = asked.iter().find(takes).or(asked.first()) else {
             let known: Vec<_> = families.iter().map(|family| family.name()).collect();
             return Err(PlanError::NoEngine {
                 engine: request.engine.unwrap_or("at all"),
@@ -322,24 +332,24 @@ impl Plan {
                 known: if known.is_empty() { "none".into() } else { known.join(", ") },
             });
         };
-        Self::of_family(exponent, **family, request.length, request.threads)
+        Self::of_family(number, **family, request.length, request.threads)
     }
 
     pub(super) fn fastest_among(
-        exponent: Exponent,
+        number: Number,
         families: &[&'static dyn EngineFamily],
         place: &str,
         request: &PlanRequest,
         stored: &dyn StoredTimes,
     ) -> Result<Self, PlanError> {
-        let first = Self::default_among(exponent, families, place, request)?;
+        let first = Self::default_among(number, families, place, request)?;
         if request.length.is_some() {
             return Ok(first.stored(stored).map_or(first, |(plan, _)| plan));
         }
         let shortest: Vec<Self> = families
             .iter()
-            .filter(|family| request.allows(**family))
-            .filter_map(|family| Self::of_family(exponent, *family, None, request.threads).ok())
+            .filter(|family| request.allows_for(**family, number))
+            .filter_map(|family| Self::of_family(number, *family, None, request.threads).ok())
             .collect();
         let mut best: Option<(Self, f64)> = None;
         for plan in &shortest {
@@ -364,7 +374,7 @@ impl Plan {
         let longest = self.length + self.length / 8;
         let longer = self.family.lengths(self.length + 1, longest).into_iter();
         let longer = longer.filter(|n| !self.family.is_dominated(*n)).filter_map(|n| {
-            Self::of_family(self.exponent, self.family, Some(n), Some(self.threads)).ok()
+            Self::of_family(self.number, self.family, Some(n), Some(self.threads)).ok()
         });
         [self].into_iter().chain(longer).collect()
     }
@@ -411,7 +421,7 @@ impl Plan {
     /// time is below [`GAIN`] times the time of this plan. Returns `None` if the exponent is too
     /// small or too large for a measurement to be worthwhile.
     fn fastest_measured(self) -> Option<(Self, f64)> {
-        let p = self.exponent.get();
+        let p = self.number.exponent();
         if p < LEAST_WORTH_MEASURING || (self.is_on_cpu() && p > MOST_WORTH_MEASURING) {
             return None;
         }

@@ -6,7 +6,7 @@ use warpint_device::{CPU, DeviceChoice, DeviceError};
 use warpint_files::ErrorKind;
 
 use crate::engine::{BuildOptions, Cut, Engine, EngineError, EngineFamily, Margin, Step, Work};
-use crate::{Exponent, Residue, Shift};
+use crate::{Number, Residue, Shift};
 
 mod alike;
 mod choose;
@@ -51,11 +51,11 @@ pub struct PlanRequest {
     pub threads: Option<usize>,
 }
 
-/// The choice of an engine family, a transform length and a variant for one exponent. The margin of
+/// The choice of an engine family, a transform length and a variant for one number. The margin of
 /// the family at this length is at least 0 bits.
 #[derive(Clone, Copy)]
 pub struct Plan {
-    exponent: Exponent,
+    number: Number,
     family: &'static dyn EngineFamily,
     length: usize,
     variant: usize,
@@ -89,19 +89,27 @@ pub enum PlanError {
         /// The largest exponent that the family supports.
         to: u32,
     },
+    /// The family does not support numbers of this form.
+    #[error("{engine} does not test {number}: engine plain does, on the CPU")]
+    Form {
+        /// The name of the family.
+        engine: &'static str,
+        /// The number.
+        number: Number,
+    },
     /// The family cannot use the requested length for this exponent.
     #[error(transparent)]
     Unusable(#[from] EngineError),
     /// The margin at the requested length is negative.
     #[error(
-        "length {length} is too short for M{exponent} with engine {engine} ({bits:.2} bits of \
+        "length {length} is too short for {number} with engine {engine} ({bits:.2} bits of \
          margin); the shortest safe length is {shortest}"
     )]
     TooShort {
         /// The name of the family.
         engine: &'static str,
-        /// The exponent p.
-        exponent: u32,
+        /// The number.
+        number: Number,
         /// The requested length, in words.
         length: usize,
         /// The margin at the requested length, in bits (negative).
@@ -111,12 +119,12 @@ pub enum PlanError {
     },
     /// No transform length of the family supports the exponent with enough margin; or, when a
     /// longer transform is needed, no length longer than the present one does.
-    #[error("no transform length of engine {engine} is long enough for M{exponent}")]
+    #[error("no transform length of engine {engine} is long enough for {number}")]
     NoLength {
         /// The name of the family.
         engine: &'static str,
-        /// The exponent p.
-        exponent: u32,
+        /// The number.
+        number: Number,
     },
 }
 
@@ -128,6 +136,7 @@ impl PlanError {
         match self {
             Self::NoEngine { .. }
             | Self::OutOfRange { .. }
+            | Self::Form { .. }
             | Self::TooShort { .. }
             | Self::NoLength { .. } => ErrorKind::BadInput,
             Self::Unusable(e) => e.kind(),
@@ -136,10 +145,23 @@ impl PlanError {
 }
 
 impl PlanRequest {
-    /// Returns whether the request allows an engine family.
+    /// Returns whether the request allows an engine family for Mersenne numbers.
     fn allows(&self, family: &dyn EngineFamily) -> bool {
         match self.engine {
             None => !family.is_on_request(),
+            Some(EXACT) => family.is_exact() && !family.is_on_request(),
+            Some(name) => name == family.name(),
+        }
+    }
+
+    /// Returns whether the request allows an engine family for the number. For numbers other than
+    /// Mersenne numbers, no family needs to be named.
+    fn allows_for(&self, family: &dyn EngineFamily, number: Number) -> bool {
+        if number.is_mersenne() {
+            return self.allows(family);
+        }
+        match self.engine {
+            None => true,
             Some(EXACT) => family.is_exact(),
             Some(name) => name == family.name(),
         }
@@ -147,19 +169,22 @@ impl PlanRequest {
 }
 
 impl Plan {
-    /// Returns a plan for the exponent with a given engine family, which need not be a built-in
+    /// Returns a plan for the number with a given engine family, which need not be a built-in
     /// one. If `length` is `None`, the plan uses the shortest length with enough margin, but no
     /// dominated length ([`EngineFamily::is_dominated`]). If `threads` is `None`, the plan uses all
     /// threads.
     pub fn of_family(
-        exponent: Exponent,
+        number: impl Into<Number>,
         family: &'static dyn EngineFamily,
         length: Option<usize>,
         threads: Option<usize>,
     ) -> Result<Self, PlanError> {
-        let p = exponent.get();
-        let range = family.exponent_range();
-        if !range.contains(&p) {
+        let number = number.into();
+        let (p, range) = (number.exponent(), family.exponent_range());
+        if !family.takes(number) {
+            if !number.is_mersenne() {
+                return Err(PlanError::Form { engine: family.name(), number });
+            }
             return Err(PlanError::OutOfRange {
                 engine: family.name(),
                 exponent: p,
@@ -173,18 +198,18 @@ impl Plan {
                 .lengths(from, p as usize)
                 .into_iter()
                 .filter(|n| !family.is_dominated(*n))
-                .filter_map(|n| Some((n, family.margin(p, n).ok()?)))
+                .filter_map(|n| Some((n, family.margin_for(number, n).ok()?)))
                 .find(|(_, margin)| margin.bits >= 0.0)
-                .ok_or(PlanError::NoLength { engine: family.name(), exponent: p })
+                .ok_or(PlanError::NoLength { engine: family.name(), number })
         };
         let (length, margin) = match length {
             None => shortest(1)?,
             Some(n) => {
-                let margin = family.margin(p, n)?;
+                let margin = family.margin_for(number, n)?;
                 if margin.bits < 0.0 {
                     return Err(PlanError::TooShort {
                         engine: family.name(),
-                        exponent: p,
+                        number,
                         length: n,
                         bits: margin.bits,
                         shortest: shortest(n)?.0,
@@ -193,20 +218,20 @@ impl Plan {
                 (n, margin)
             }
         };
-        Ok(Self { exponent, family, length, variant: 0, margin, threads })
+        Ok(Self { number, family, length, variant: 0, margin, threads })
     }
 
     /// Returns a plan with the same engine at the next longer length that has enough margin. The
     /// test continues with this plan after a round-off error.
     pub fn longer(&self) -> Result<Self, PlanError> {
-        let p = self.exponent.get();
+        let number = self.number;
         let (length, margin) = self
             .family
-            .lengths(self.length.saturating_add(1), p as usize)
+            .lengths(self.length.saturating_add(1), number.exponent() as usize)
             .into_iter()
-            .filter_map(|n| Some((n, self.family.margin(p, n).ok()?)))
+            .filter_map(|n| Some((n, self.family.margin_for(number, n).ok()?)))
             .find(|(_, margin)| margin.bits >= 0.0)
-            .ok_or(PlanError::NoLength { engine: self.family.name(), exponent: p })?;
+            .ok_or(PlanError::NoLength { engine: self.family.name(), number })?;
         Ok(Self { length, margin, variant: 0, ..*self })
     }
 
@@ -229,7 +254,7 @@ impl Plan {
     /// ([`EngineFamily::checks_squarings`]).
     #[must_use]
     pub fn checks_squarings(&self) -> bool {
-        self.family.checks_squarings(self.exponent.get(), self.length, self.variant)
+        self.family.checks_squarings(self.number.exponent(), self.length, self.variant)
     }
 
     /// Returns whether Lucas–Lehmer tests check each squaring if nothing else is requested
@@ -257,16 +282,16 @@ impl Plan {
         registers: usize,
         check_squarings: bool,
     ) -> Result<Box<dyn Engine>, EngineError> {
-        let (p, length) = (self.exponent.get(), self.length);
+        let (number, length) = (self.number, self.length);
         let options = BuildOptions {
             registers,
             threads: self.threads,
             variant: self.variant,
             check_squarings: check_squarings && self.checks_squarings(),
         };
-        self.family.build(p, length, options).map_err(|error| match error {
+        self.family.build_for(number, length, options).map_err(|error| match error {
             EngineError::Device(source @ DeviceError::OutOfMemory { .. }) => {
-                match self.family.device_bytes(p, length, registers) {
+                match self.family.device_bytes(number.exponent(), length, registers) {
                     Some(needed) => EngineError::NoRoom {
                         what: format!("{self:?} with {registers} registers"),
                         needed,
@@ -282,15 +307,14 @@ impl Plan {
     /// Builds an engine with one register, which holds a pseudo-random residue.
     fn build_to_time(&self) -> Result<Box<dyn Engine>, EngineError> {
         let mut engine = self.build(1)?;
-        let p = self.exponent.get();
         // Limbs without a pattern, like the words of a test (SplitMix64, Steele and others 2014).
-        let limbs: Vec<u64> = (1..=u64::from(p).div_ceil(64))
+        let limbs: Vec<u64> = (1..=self.number.limbs() as u64)
             .map(|i| i.wrapping_mul(0x9e37_79b9_7f4a_7c15))
             .map(|x| (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9))
             .map(|x| (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb))
             .map(|x| x ^ (x >> 31))
             .collect();
-        engine.write(0, &Residue::from_limbs(p, &limbs), Shift::ZERO)?;
+        engine.write(0, &Residue::from_limbs(self.number, &limbs), Shift::ZERO)?;
         Ok(engine)
     }
 
@@ -320,10 +344,16 @@ impl Plan {
         }
     }
 
-    /// Returns the exponent p.
+    /// Returns the number.
     #[must_use]
-    pub fn exponent(&self) -> Exponent {
-        self.exponent
+    pub fn number(&self) -> Number {
+        self.number
+    }
+
+    /// Returns the exponent n of the number k·b^n ± 1, which is p for M_p.
+    #[must_use]
+    pub fn exponent(&self) -> u32 {
+        self.number.exponent()
     }
 
     /// Returns the name of the engine family.
@@ -387,11 +417,11 @@ impl Plan {
         self.length
     }
 
-    /// Returns the mean number of bits of a word, p/N, for the exponent p and a transform of N
+    /// Returns the mean number of bits of a word: B/N for a number of B bits and a transform of N
     /// words.
     #[must_use]
     pub fn bits_per_word(&self) -> f64 {
-        f64::from(self.exponent.get()) / self.length as f64
+        f64::from(self.number.bits()) / self.length as f64
     }
 
     /// Returns the margin of the engine family for the exponent at the plan's length.
@@ -409,7 +439,7 @@ impl Plan {
 
 impl std::fmt::Debug for Plan {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let (p, engine, place, n) = (self.exponent, self.engine(), self.place(), self.length);
-        write!(f, "M{p} by {engine} on {place} in {n} words")
+        let (number, engine, place, n) = (self.number, self.engine(), self.place(), self.length);
+        write!(f, "{number} by {engine} on {place} in {n} words")
     }
 }

@@ -57,12 +57,13 @@ impl PlanError {
 }
 
 fn near(error: &PlanError, request: &PlanRequest) -> Option<Vec<usize>> {
-    let PlanError::Unusable(EngineError::Unusable { engine, exponent, length, .. }) = error else {
+    let PlanError::Unusable(EngineError::Unusable { engine, number, length, .. }) = error else {
         return None;
     };
     let (families, _) = request.families().ok()?;
     let family = families.into_iter().find(|family| family.name() == *engine)?;
-    let (shorter, longer) = neighbours(family, *exponent, *length);
+    let number = Some(number).filter(|number| number.is_mersenne())?;
+    let (shorter, longer) = neighbours(family, number.exponent(), *length);
     Some(shorter.into_iter().chain(longer).collect())
 }
 

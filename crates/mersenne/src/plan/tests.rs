@@ -8,6 +8,7 @@ use warpint_device::DeviceError;
 
 use super::choose::device_or_cpu;
 use super::*;
+use crate::Exponent;
 use crate::Profiled;
 use crate::engine::goldilocks::Goldilocks;
 use crate::engine::hybrid;
@@ -83,8 +84,8 @@ fn broken(error: DeviceError) -> &'static OnGpu {
     Box::leak(Box::new(OnGpu { works: Err(error), dominated: 0 }))
 }
 
-fn exponent(p: u64) -> Exponent {
-    Exponent::new(p).unwrap()
+fn mersenne(p: u64) -> Number {
+    Exponent::new(p).unwrap().into()
 }
 
 #[derive(Default)]
@@ -108,7 +109,7 @@ impl StoredTimes for Times {
 fn auto_takes_a_gpu_that_suits_and_works() {
     let gpu = DeviceId::Cuda(0);
     let choice = |p, family: &'static OnGpu, request: PlanRequest| {
-        device_or_cpu(exponent(p), gpu, Ok(vec![family]), &request)
+        device_or_cpu(mersenne(p), gpu, Ok(vec![family]), &request)
     };
     let any = PlanRequest::default();
     assert_eq!(choice(216_091, &SOUND, any), (DeviceChoice::On(gpu), None));
@@ -127,7 +128,7 @@ fn auto_takes_a_gpu_that_suits_and_works() {
     assert_eq!(warning.as_deref(), Some(expected));
     // A device that is not suitable is not even tried.
     assert_eq!(choice(44_497, broken(missing.clone()), any), (DeviceChoice::Cpu, None));
-    let (device, warning) = device_or_cpu(exponent(216_091), gpu, Err(missing), &any);
+    let (device, warning) = device_or_cpu(mersenne(216_091), gpu, Err(missing), &any);
     assert_eq!((device, warning.as_deref()), (DeviceChoice::Cpu, Some(expected)));
 }
 
@@ -139,7 +140,7 @@ fn a_device_without_room_says_how_much_is_needed() {
         free: 0,
         total: 1 << 30,
     };
-    let plan = Plan::of_family(exponent(216_091), broken(full), Some(1 << 14), Some(1)).unwrap();
+    let plan = Plan::of_family(mersenne(216_091), broken(full), Some(1 << 14), Some(1)).unwrap();
     let error = plan.build(8).err().unwrap();
     assert!(matches!(error, EngineError::NoRoom { needed: 1_048_576, .. }), "{error:?}");
     let text = error.to_string();
@@ -149,7 +150,7 @@ fn a_device_without_room_says_how_much_is_needed() {
 
 #[test]
 fn stored_times_decide_over_engines_lengths_and_variants() {
-    let p = exponent(216_091);
+    let p = mersenne(216_091);
     let cpu = families_on_cpu();
     let request = PlanRequest { threads: Some(1), ..PlanRequest::default() };
     let of = |engine, length| {
@@ -191,7 +192,7 @@ fn stored_times_decide_over_engines_lengths_and_variants() {
 fn a_length_that_is_dominated_is_not_chosen_but_there() {
     static DOMINATED: OnGpu = OnGpu { works: Ok(()), dominated: 10 << 10 };
     let gpu: [&'static dyn EngineFamily; 1] = [&DOMINATED];
-    let p = exponent(216_091);
+    let p = mersenne(216_091);
     let plan = |length| {
         let request = PlanRequest { length, ..PlanRequest::default() };
         Plan::fastest_among(p, &gpu, "cuda:0", &request, &Times::default())
@@ -201,7 +202,7 @@ fn a_length_that_is_dominated_is_not_chosen_but_there() {
     let asked_for = plan(Some(10 << 10)).unwrap();
     assert_eq!(asked_for.length(), 10 << 10);
     // With a shorter length available, no measurement tries it; after an error it is the next.
-    let smaller = exponent(160_001);
+    let smaller = mersenne(160_001);
     let short = Plan::of_family(smaller, &DOMINATED, None, Some(1)).unwrap();
     assert_eq!(short.length(), 8 << 10);
     assert_eq!(short.longer().unwrap().length(), 10 << 10);
@@ -209,7 +210,7 @@ fn a_length_that_is_dominated_is_not_chosen_but_there() {
 
 #[test]
 fn candidates_are_all_families_lengths_and_variants_of_a_place() {
-    let p = exponent(216_091);
+    let p = mersenne(216_091);
     let gpu: [&'static dyn EngineFamily; 1] = [&SOUND];
     let request = PlanRequest::default();
     let plans = Plan::candidates_among(p, &gpu, "cuda:0", &request).unwrap();
@@ -226,7 +227,7 @@ fn candidates_are_all_families_lengths_and_variants_of_a_place() {
 fn an_engine_that_a_place_has_not_is_answered_with_those_it_has() {
     let gpu: [&'static dyn EngineFamily; 1] = [&SOUND];
     let request = PlanRequest { engine: Some("fp64"), ..PlanRequest::default() };
-    let error = Plan::default_among(exponent(216_091), &gpu, "cuda:0", &request).unwrap_err();
+    let error = Plan::default_among(mersenne(216_091), &gpu, "cuda:0", &request).unwrap_err();
     assert_eq!(error.to_string(), "cuda:0 does not have engine fp64; it has goldilocks");
 }
 
@@ -241,7 +242,7 @@ fn exact_means_families_with_a_proven_margin() {
         (44_497, "hybrid"),
         (86_243, "hybrid"),
     ] {
-        let p = exponent(p);
+        let p = mersenne(p);
         for plan in [Plan::new(p, &request).unwrap(), Plan::measured(p, &request).unwrap()] {
             assert_eq!(plan.engine(), engine, "{p}");
             assert!(plan.margin().proven && plan.margin().bits >= 0.0);
@@ -251,7 +252,7 @@ fn exact_means_families_with_a_proven_margin() {
         assert!(candidates.iter().any(|plan| plan.engine() == engine), "{p}");
     }
     // A length that only one exact family supports.
-    let p = exponent(44_497);
+    let p = mersenne(44_497);
     for (length, engine) in [(2560, "goldilocks"), (3 << 10, "hybrid")] {
         let plan = Plan::new(p, &PlanRequest { length: Some(length), ..request }).unwrap();
         assert_eq!((plan.engine(), plan.length()), (engine, length));
@@ -264,7 +265,7 @@ fn exact_means_families_with_a_proven_margin() {
 fn on_a_device_the_first_exact_family_that_takes_the_length_is_used() {
     let gpu: [&'static dyn EngineFamily; 2] = [&Goldilocks, &hybrid::Hybrid];
     let request = PlanRequest { engine: Some(EXACT), ..PlanRequest::default() };
-    let p = exponent(44_497);
+    let p = mersenne(44_497);
     for (length, engine) in
         [(None, "goldilocks"), (Some(2560), "goldilocks"), (Some(3 << 10), "hybrid")]
     {
@@ -277,7 +278,7 @@ fn on_a_device_the_first_exact_family_that_takes_the_length_is_used() {
 #[test]
 fn stored_times_decide_over_exact_families() {
     let request = PlanRequest { engine: Some(EXACT), threads: Some(1), ..Default::default() };
-    let p = exponent(86_243);
+    let p = mersenne(86_243);
     let of = |engine| Plan::new(p, &PlanRequest { engine: Some(engine), ..request }).unwrap();
     let (slow, fast, other) = (of("hybrid"), of("goldilocks"), of("fp64"));
     let stored = Times::default().with(&slow, "", 90).with(&fast, "", 80).with(&other, "", 20);
@@ -287,7 +288,7 @@ fn stored_times_decide_over_exact_families() {
 
 #[test]
 fn a_hybrid_length_with_a_negative_margin_is_refused() {
-    let p = exponent(57_885_161);
+    let p = mersenne(57_885_161);
     let request = PlanRequest { engine: Some("hybrid"), ..Default::default() };
     let shortest = Plan::new(p, &request).unwrap().length();
     let below = hybrid::Hybrid.lengths(0, shortest - 1);

@@ -44,7 +44,7 @@ impl Doubled {
     /// Creates the sequence for two engines, from the sequence of the first engine and the plan of
     /// the second engine.
     pub(super) fn new(first: LucasLehmer, plan: Plan, clock: &'static dyn Clock) -> Self {
-        let p = plan.exponent().get();
+        let p = plan.exponent();
         let start = first.first();
         // The second shift is p/2 further than the first, hence far from it for every first shift.
         let second = first.clone().shifted((start.shift + p / 2) % p);
@@ -108,7 +108,7 @@ impl Doubled {
         self.engine = None;
         self.plan = self.plan.longer().map_err(|_| EngineError::Unusable {
             engine: self.plan.engine(),
-            exponent: self.plan.exponent().get(),
+            number: self.plan.number(),
             length,
             reason: format!(
                 "round-off {measured:.4} is above {limit:.4}, and it has no longer transform"

@@ -9,7 +9,7 @@ use super::pace::Pace;
 use super::recovery::{Failures, Trusted, check_seal};
 use super::sequence::{Advance, Sequence};
 use super::watch::JacobiWatch;
-use super::{Clock, Finished, Memory, RunOptions, TestError, TestKind, TestSpec};
+use super::{Clock, Finished, Memory, RunOptions, TestError, TestSpec};
 use crate::checkpoint::{CheckpointStore, LeastLength, State};
 use crate::{
     Check, Engine, EngineError, ErrorCounts, Event, Outcome, Plan, Residue, StopToken, Verdict,
@@ -74,7 +74,7 @@ impl<'a> Driver<'a> {
     ) -> Self {
         let clock = options.clock;
         let now = clock.now();
-        let watched = matches!(spec.kind, TestKind::Ll(_));
+        let watched = spec.kind.is_lucas();
         Self {
             spec,
             watch: watched.then(|| JacobiWatch::new(&plan, clock)),
@@ -135,8 +135,8 @@ impl<'a> Driver<'a> {
     ) -> Result<Finished, TestError> {
         check_seal(good)?;
         let asked = self.options.check_squarings;
-        let checks = matches!(self.spec.kind, TestKind::Ll(_))
-            && asked.unwrap_or_else(|| self.plan.checks_by_default());
+        let checks =
+            self.spec.kind.is_lucas() && asked.unwrap_or_else(|| self.plan.checks_by_default());
         if checks && self.options.only_checked {
             let (engine, length) = (self.plan.engine(), self.plan.length());
             self.plan = self.plan.checking().ok_or(TestError::Unchecked { engine, length })?;
@@ -369,13 +369,13 @@ impl<'a> Driver<'a> {
         let (mut verdict, residue) = sequence.verdict(last);
         let factors = &self.spec.known_factors;
         if verdict != Verdict::Interim && !factors.is_empty() {
-            let p = self.plan.exponent().get();
+            let p = self.plan.exponent();
             let judged = factors.judge(engine, &residue)?;
             verdict = judged.ok_or(TestError::CofactorDiffers { exponent: p })?;
         }
         Ok(Outcome {
             kind: self.spec.kind,
-            exponent: self.plan.exponent().get(),
+            number: self.plan.number(),
             verdict,
             residue,
             iterations: sequence.target(),
@@ -406,7 +406,7 @@ impl<'a> Driver<'a> {
 mod tests {
     use std::sync::Mutex;
 
-    use super::super::LlStart;
+    use super::super::{LlStart, TestKind};
     use super::*;
     use crate::Exponent;
     use crate::checkpoint::Confirmation;
@@ -430,15 +430,14 @@ mod tests {
         let spec = TestSpec::new(TestKind::Ll(LlStart::Four), exponent);
         let plan = Plan::of_family(exponent, &Fp64, None, Some(1)).unwrap();
         let root = tempfile::tempdir().unwrap();
-        let mut store = CheckpointStore::open(root.path(), 127, spec.kind).unwrap();
+        let mut store = CheckpointStore::open(root.path(), 127u32, spec.kind).unwrap();
         let mut unheard = |_| {};
         let (stop, options) = (StopToken::new(), RunOptions { clock, ..RunOptions::default() });
         let mut driver = Driver::new(&spec, plan, Some(&mut store), &mut unheard, &stop, &options);
         let state = |iteration, confirmed| State {
             kind: spec.kind,
-            exponent: 127,
             iteration,
-            residue: Residue::from_u64(127, 14),
+            residue: Residue::from_u64(127u32, 14),
             shift: 0,
             elapsed: Duration::ZERO,
             errors: ErrorCounts::default(),

@@ -5,8 +5,9 @@ use std::path::PathBuf;
 use warpint_device::DeviceError;
 use warpint_files::ErrorKind;
 
+use super::TestKind;
 use crate::checkpoint::CheckpointError;
-use crate::{Check, EngineError, PlanError};
+use crate::{Check, EngineError, Number, PlanError};
 
 /// The reason why a run ended with an error. The checkpoints that are on disk at this time are
 /// kept.
@@ -57,6 +58,22 @@ pub enum TestError {
         iteration: u64,
         /// The low 64 bits of the residue.
         res64: String,
+    },
+    /// The test proves nothing about the number, or the plan is for another number.
+    #[error("the test {kind} does not apply to {number}")]
+    Unsuitable {
+        /// The kind of the test.
+        kind: TestKind,
+        /// The number.
+        number: Number,
+    },
+    /// The first term of a Riesel test was computed twice with wrong results.
+    #[error(
+        "the first term of the test of {number} is wrong by its check: this machine computes unreliably"
+    )]
+    Start {
+        /// The number.
+        number: Number,
     },
     /// The specification of a certification lacks the start residue.
     #[error("a certification needs its start residue")]
@@ -136,7 +153,9 @@ impl TestError {
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         match self {
-            Self::PastTarget { .. } | Self::NoStart => ErrorKind::BadInput,
+            Self::PastTarget { .. } | Self::NoStart | Self::Unsuitable { .. } => {
+                ErrorKind::BadInput
+            }
             Self::Checkpoint(e) => e.kind(),
             Self::Device { .. }
             | Self::Engine(EngineError::Device(_) | EngineError::NoRoom { .. }) => {
@@ -146,6 +165,7 @@ impl TestError {
             Self::Plan(_)
             | Self::Engine(_)
             | Self::Unchecked { .. }
+            | Self::Start { .. }
             | Self::Impossible { .. }
             | Self::CofactorDiffers { .. }
             | Self::Memory { .. }

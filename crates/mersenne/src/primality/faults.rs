@@ -48,8 +48,8 @@ fn zeros_are_no_residues_of_a_prp_test() {
         assert!(result.is_err(), "{from}: {result:?}");
     }
     let (mut prp, mut engine) = at_the_end_of_m59();
-    let zero = Residue::from_u64(59, 0);
-    assert!(prp.impossible(1, &zero) && !prp.impossible(1, &Residue::from_u64(59, 1)));
+    let zero = Residue::from_u64(59u32, 0);
+    assert!(prp.impossible(1, &zero) && !prp.impossible(1, &Residue::from_u64(59u32, 1)));
     // Zero everywhere satisfies the equation.
     for register in [X, D, V, NEXT, LAST] {
         engine.write(register, &zero, Shift::ZERO).unwrap();
@@ -62,7 +62,7 @@ fn zeros_are_no_residues_of_a_prp_test() {
 /// which ends at iteration 70.
 fn at_the_end_of_m59() -> (Prp, Box<dyn Engine>) {
     let mut engine = Word.build(59, 1, BuildOptions::new(registers::COUNT, 1)).unwrap();
-    let mut prp = Prp::new(TestKind::Prp, Residue::from_u64(59, 3), 59);
+    let mut prp = Prp::new(TestKind::Prp, Residue::from_u64(59u32, 3), 59);
     let first = prp.first();
     prp.load(engine.as_mut(), &first).unwrap();
     while !prp.has_reached_its_end() {

@@ -1,10 +1,11 @@
 //! The kinds of tests and their names.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use sha2::{Digest, Sha256};
 
-use crate::Residue;
+use crate::{Number, Residue};
 
 /// The first term s_0 of a Lucas–Lehmer sequence s_(k+1) = s_k² − 2 mod M_p. For each of these
 /// values and for every odd prime p, s_(p−2) = 0 exactly if M_p is prime.
@@ -29,6 +30,21 @@ pub enum TestKind {
     Ll(LlStart),
     /// The certification of a proof: squarings of a given residue, guarded by Gerbicz–Li checks.
     Cert(Certification),
+    /// Fermat's probable-prime test of a number N = k·b^n ± 1, guarded by Gerbicz–Li checks. The result
+    /// is base^(N − 1) mod N, which is 1 if N is prime.
+    Fermat {
+        /// The base of the power, from 2 to 2^16.
+        base: u32,
+    },
+    /// Proth's test of N = k·2^n + 1 with k < 2^n, guarded by Gerbicz–Li checks; for k = 1 it is Pépin's
+    /// test. The result is base^((N − 1)/2) mod N, which is −1 exactly if N is prime.
+    Proth {
+        /// The base of the power, from 2 to 2^16. Its Jacobi symbol modulo N is −1.
+        base: u32,
+    },
+    /// The test of Lucas, Lehmer and Riesel of N = k·2^n − 1 with 1 < k < 2^n: a sequence of squarings
+    /// like that of a Lucas–Lehmer test, from a first term that depends on N.
+    Riesel,
 }
 
 /// The number of squarings of a certification, and a digest that distinguishes the certification
@@ -55,18 +71,22 @@ impl Certification {
 }
 
 impl TestKind {
-    /// Returns the name of the work type in GIMPS: `PRP-3`, `LL` or `Cert`.
+    /// Returns the name of the work type: `PRP-3`, `LL` or `Cert`, as in GIMPS; for numbers k·b^n ± 1
+    /// `PRP-a` and `Proth-a` with the base a, and `LLR`.
     #[must_use]
-    pub fn work_type(self) -> &'static str {
+    pub fn work_type(self) -> Cow<'static, str> {
         match self {
-            Self::Prp => "PRP-3",
-            Self::Ll(_) => "LL",
-            Self::Cert(_) => "Cert",
+            Self::Prp => "PRP-3".into(),
+            Self::Ll(_) => "LL".into(),
+            Self::Cert(_) => "Cert".into(),
+            Self::Fermat { base } => format!("PRP-{base}").into(),
+            Self::Proth { base } => format!("Proth-{base}").into(),
+            Self::Riesel => "LLR".into(),
         }
     }
 
     /// Returns a short name for use in file names, different for every kind: `prp`, `ll`, `ll-10`,
-    /// `ll-2_3`, `cert-0123456789abcdef`.
+    /// `ll-2_3`, `cert-0123456789abcdef`, `prp-b3`, `proth-5`, `llr`.
     #[must_use]
     pub fn slug(self) -> String {
         match self {
@@ -75,6 +95,10 @@ impl TestKind {
             Self::Ll(LlStart::Ten) => "ll-10".into(),
             Self::Ll(LlStart::TwoThirds) => "ll-2_3".into(),
             Self::Cert(of) => format!("cert-{:016x}", u64::from_be_bytes(of.digest)),
+            // The test of a Mersenne number is called prp.
+            Self::Fermat { base } => format!("prp-b{base}"),
+            Self::Proth { base } => format!("proth-{base}"),
+            Self::Riesel => "llr".into(),
         }
     }
 
@@ -82,25 +106,36 @@ impl TestKind {
     #[must_use]
     pub fn is_checked(self) -> bool {
         match self {
-            Self::Prp | Self::Cert(_) => true,
-            Self::Ll(_) => false,
+            Self::Prp | Self::Cert(_) | Self::Fermat { .. } | Self::Proth { .. } => true,
+            Self::Ll(_) | Self::Riesel => false,
         }
     }
 
-    /// Returns the number of squarings of a whole test: p for PRP, because 3^(2^p)/9 = 3^(M_p − 1);
-    /// p − 2 for LL; and the requested number for a certification.
+    /// Returns whether the test computes terms of a sequence s_(k+1) = s_k² − 2, which Jacobi symbols
+    /// guard.
     #[must_use]
-    pub fn iterations(self, p: u32) -> u64 {
+    pub fn is_lucas(self) -> bool {
+        matches!(self, Self::Ll(_) | Self::Riesel)
+    }
+
+    /// Returns the number of squarings of a whole test: p for PRP, because 3^(2^p)/9 = 3^(M_p − 1);
+    /// n − 2 for LL and Riesel; the requested number for a certification; and for Fermat and Proth the
+    /// number of bits of the exponent ([`Number::bits`], one less for Proth).
+    #[must_use]
+    pub fn iterations(self, number: impl Into<Number>) -> u64 {
+        let number = number.into();
         match self {
-            Self::Prp => u64::from(p),
-            Self::Ll(_) => u64::from(p.saturating_sub(2)),
+            Self::Prp => u64::from(number.exponent()),
+            Self::Ll(_) | Self::Riesel => u64::from(number.exponent().saturating_sub(2)),
             Self::Cert(of) => of.squarings,
+            Self::Fermat { .. } => u64::from(number.bits()),
+            Self::Proth { .. } => u64::from(number.bits()) - 1,
         }
     }
 }
 
 impl fmt::Display for TestKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.work_type())
+        f.pad(&self.work_type())
     }
 }

@@ -1,11 +1,13 @@
 //! The Lucas–Lehmer test (Thall 2011, §1.1): s_(k+1) = s_k² − 2, and M_p is prime exactly when
-//! s_(p−2) = 0.
+//! s_(p−2) = 0. The test of Riesel (`riesel`) computes the same sequence modulo k·2^n − 1 from another
+//! start, and ends at s_(n−2).
 //!
 //! A defective machine that returns only zeros would seem to prove every number prime. So a final
 //! residue of 0 is not accepted without further evidence. s_(p−2) = 0 means s_(p−3)² ≡ 2 ≡ 2^(p+1).
 //! If M_p is prime, this equation has exactly the two roots s_(p−3) = ±2^((p+1)/2). The residue
 //! s_(p−3) is read and must be one of these roots. If it is, then s_(p−2) = 2^(p+1) − 2 = 0 by
-//! arithmetic alone, whatever the machine computed.
+//! arithmetic alone, whatever the machine computed. In a Riesel test, the host squares s_(n−3) and
+//! compares the square with 2.
 //!
 //! The start 2/3 and the terms after it have patterns. With s_k = m/3^(2^k), the bits of s_k repeat
 //! after 2·3^(2^k − 1) places: 2, 6, 54, 4,374, 28,697,814 and 1.2·10^15 for k = 0 to 5. So words of
@@ -18,12 +20,13 @@ use std::borrow::Cow;
 use std::time::Duration;
 
 use warpint_natural::limbs;
-use warpint_natural::product::Products;
+use warpint_natural::product::{FastProducts, Products};
 
 use super::sequence::{Advance, Sequence};
 use super::{LlStart, TestKind};
 use crate::checkpoint::{Confirmation, State};
-use crate::{Check, Engine, EngineError, ErrorCounts, Residue, Shift, Step, Verdict};
+use crate::number::Modulus;
+use crate::{Check, Engine, EngineError, ErrorCounts, Number, Residue, Shift, Step, Verdict};
 
 const S: usize = 0;
 
@@ -34,21 +37,48 @@ const PATTERNS: u64 = 5;
 /// the lengths of engines have at most 1,024 words, and are safe for all digits.
 const LEAST_WITH_PATTERNS: u32 = 10_000;
 
-/// The Lucas–Lehmer sequence s_(k+1) = s_k² − 2 mod M_p up to s_target.
+/// The sequence s_(k+1) = s_k² − 2 mod N up to s_target, for N = M_p or N = k·2^n − 1.
 #[derive(Clone)]
 pub(super) struct LucasLehmer {
+    number: Number,
+    /// The exponent of the number.
     p: u32,
-    start: LlStart,
+    start: Start,
     target: u64,
     iteration: u64,
     first_shift: Shift,
-    /// The residue s_(p−3), once the sequence has reached it.
+    /// The residue before the last, s_(p−3), once the sequence has reached it.
     penultimate: Option<Residue>,
+}
+
+/// The first term of the sequence.
+#[derive(Clone)]
+enum Start {
+    Ll(LlStart),
+    /// The first term of a Riesel test.
+    Riesel(Residue),
 }
 
 impl LucasLehmer {
     pub(super) fn new(p: u32, start: LlStart, target: u64) -> Self {
-        Self { p, start, target, iteration: 0, first_shift: Shift::ZERO, penultimate: None }
+        Self::from(p.into(), Start::Ll(start), target)
+    }
+
+    /// Creates the sequence of a Riesel test from its first term.
+    pub(super) fn riesel(first: Residue, target: u64) -> Self {
+        Self::from(first.number(), Start::Riesel(first), target)
+    }
+
+    fn from(number: Number, start: Start, target: u64) -> Self {
+        let (p, first_shift) = (number.exponent(), Shift::ZERO);
+        Self { number, p, start, target, iteration: 0, first_shift, penultimate: None }
+    }
+
+    fn kind(&self) -> TestKind {
+        match &self.start {
+            Start::Ll(start) => TestKind::Ll(*start),
+            Start::Riesel(_) => TestKind::Riesel,
+        }
     }
 
     /// Sets the shift, in bits, of the first term s_0.
@@ -59,12 +89,19 @@ impl LucasLehmer {
 
     /// Returns the number of iterations of a whole test.
     fn end(&self) -> u64 {
-        TestKind::Ll(self.start).iterations(self.p)
+        self.kind().iterations(self.number)
     }
 
-    /// Returns whether s_(p−3) is known and is ±2^((p+1)/2). If so, s_(p−2) = 0 by arithmetic
+    /// Returns whether the residue before the last is known and a square root of 2: s_(p−3) is
+    /// ±2^((p+1)/2), or the host computes s_(n−3)² = 2. If so, the last residue is 0 by arithmetic
     /// alone.
     fn is_proven(&self) -> bool {
+        if !self.number.is_mersenne() {
+            let modulus = Modulus::new(self.number, &FastProducts);
+            let square = |s: &Residue| modulus.mul(&FastProducts, s.limbs(), s.limbs());
+            let two = Residue::from_u64(self.number, 2);
+            return self.penultimate.as_ref().is_some_and(|s| square(s) == two.limbs());
+        }
         let root = Residue::from_u64(self.p, 1).rotated_left(self.p.div_ceil(2));
         let zero = Residue::from_u64(self.p, 0);
         let minus_root = limbs::sub_mod(zero.limbs(), root.limbs(), self.p);
@@ -77,20 +114,21 @@ impl LucasLehmer {
 
     /// Returns whether the bits of the present term have a pattern, and another term is wanted.
     fn has_pattern(&self) -> bool {
-        self.start == LlStart::TwoThirds
+        matches!(self.start, Start::Ll(LlStart::TwoThirds))
             && self.p >= LEAST_WITH_PATTERNS
             && self.iteration < PATTERNS.min(self.target)
     }
 
-    /// Returns the first term s_0 of the sequence mod M_p. p must be odd.
+    /// Returns the first term s_0 of the sequence. p must be odd.
     fn start_residue(&self) -> Residue {
         let value = |v| Residue::from_u64(self.p, v);
-        match self.start {
-            LlStart::Four => value(4),
-            LlStart::Ten => value(10),
+        match &self.start {
+            Start::Riesel(first) => first.clone(),
+            Start::Ll(LlStart::Four) => value(4),
+            Start::Ll(LlStart::Ten) => value(10),
             // For odd p, M_p ≡ 1 mod 3, so 2/3 ≡ (2 + M_p)/3 = (2^p + 1)/3. Its set bits are bit 0
             // and the odd bits 1, 3, 5, … below p − 1.
-            LlStart::TwoThirds => {
+            Start::Ll(LlStart::TwoThirds) => {
                 let n = (self.p as usize).div_ceil(64);
                 let mut limbs = vec![0xaaaa_aaaa_aaaa_aaaa_u64; n];
                 limbs[0] += 1;
@@ -113,8 +151,7 @@ impl Sequence for LucasLehmer {
 
     fn first(&self) -> State {
         State {
-            kind: TestKind::Ll(self.start),
-            exponent: self.p,
+            kind: self.kind(),
             iteration: 0,
             residue: self.start_residue(),
             shift: self.first_shift.bits(),
@@ -182,19 +219,23 @@ impl Sequence for LucasLehmer {
     /// Returns whether the residue at this iteration shows an error. If a defective machine gives
     /// 0, the next terms are −2, 2, 2, …. So for p ≥ 13 the values 2 and −2 count as errors at
     /// every iteration after the start, and 0 counts as an error before the end of the test. At the
-    /// end, 0 counts as an error unless the residue before it is ±2^((p+1)/2).
+    /// end, 0 counts as an error unless the residue before it is a square root of 2.
+    ///
+    /// In a Riesel test, these values can occur at step j without an error only if N is composite and,
+    /// for every prime factor q of N, the order of α modulo q divides k·2^(j+2); 639 = 9·71 is an
+    /// example. So they count as errors only if N has more than 64 bits. A test of a longer N with this
+    /// property would end with an error, not with a verdict.
     fn impossible(&self, iteration: u64, residue: &Residue) -> bool {
         // For smaller exponents the sequence can take these values without an error.
         const SMALLEST: u32 = 13;
         if residue.is(0) && iteration == self.end() {
             return !self.is_proven();
         }
-        let minus_two = || {
-            let two = Residue::from_u64(self.p, 2);
-            let zero = Residue::from_u64(self.p, 0);
-            limbs::sub_mod(zero.limbs(), two.limbs(), self.p) == residue.limbs()
-        };
-        self.p >= SMALLEST && iteration > 0 && (residue.is(0) || residue.is(2) || minus_two())
+        let is_end = |x: &Residue| x.is(0) || x.is(2) || x.is_minus(2);
+        match &self.start {
+            Start::Ll(_) => self.p >= SMALLEST && iteration > 0 && is_end(residue),
+            Start::Riesel(_) => self.number.bits() > 64 && iteration > 0 && is_end(residue),
+        }
     }
 
     fn verdict(&self, last: Residue) -> (Verdict, Residue) {

@@ -1,9 +1,11 @@
 //! Primality tests, written once for all engines ([`Engine`](crate::Engine)).
 //!
 //! There are four layers. [`run`] calls a driver, which handles time, checkpoints, events and
-//! errors. The driver advances a sequence: Lucas–Lehmer, or PRP with its Gerbicz–Li checks. The
+//! errors. The driver advances a sequence: Lucas–Lehmer (also for Riesel's test), or PRP with its
+//! Gerbicz–Li checks (also for the tests of Fermat and Proth). The
 //! sequence calls the operations of an engine.
 
+mod choice;
 mod clock;
 mod confirm;
 mod doubled;
@@ -11,6 +13,8 @@ mod driver;
 mod error;
 #[cfg(test)]
 mod faults;
+#[cfg(test)]
+mod forms;
 mod kind;
 mod ll;
 mod memory;
@@ -21,6 +25,7 @@ mod prp;
 mod recovery;
 pub mod registers;
 mod resume;
+mod riesel;
 mod sequence;
 #[cfg(test)]
 mod squarings;
@@ -35,7 +40,7 @@ use std::time::Duration;
 
 use crate::checkpoint::CheckpointStore;
 use crate::cofactor::KnownFactors;
-use crate::{ErrorCounts, Event, Exponent, Outcome, Plan, Residue, StopToken, Verdict};
+use crate::{ErrorCounts, Event, Exponent, Number, Outcome, Plan, Residue, StopToken, Verdict};
 pub use clock::{Clock, SystemClock};
 use driver::Driver;
 pub use error::TestError;
@@ -49,15 +54,15 @@ pub(crate) use prp::LARGEST_BLOCK;
 pub struct TestSpec {
     /// The kind of the test.
     pub kind: TestKind,
-    /// The exponent p of M_p.
-    pub exponent: Exponent,
+    /// The number that is tested.
+    pub number: Number,
     /// The number of iterations after which the test ends with [`crate::Verdict::Interim`]. With
     /// `None`, or with at least the number of iterations of the whole test, the test ends with a
     /// verdict.
     pub iterations: Option<u64>,
     /// The shift, in bits, with which a test starts. A resumed test continues with the shift of its
     /// checkpoint instead. If two runs start with random shifts, a systematic error does not affect
-    /// both runs in the same way.
+    /// both runs in the same way. Tests of numbers other than Mersenne numbers ignore it.
     pub shift: u32,
     /// The known factors of M_p, for a PRP test. If there are any, the verdict is about the
     /// cofactor of M_p.
@@ -71,9 +76,9 @@ impl TestSpec {
     /// Creates the specification of a whole test without shift. For certifications, use
     /// [`TestSpec::certification`] instead.
     #[must_use]
-    pub fn new(kind: TestKind, exponent: Exponent) -> Self {
-        let known_factors = KnownFactors::default();
-        Self { kind, exponent, iterations: None, shift: 0, known_factors, start: None }
+    pub fn new(kind: TestKind, number: impl Into<Number>) -> Self {
+        let (number, known_factors) = (number.into(), KnownFactors::default());
+        Self { kind, number, iterations: None, shift: 0, known_factors, start: None }
     }
 
     /// Creates the specification of a certification: `squarings` squarings of the residue `start`.
@@ -82,7 +87,7 @@ impl TestSpec {
     /// Panics if `start` is not a residue modulo 2^p − 1, where p is `exponent`.
     #[must_use]
     pub fn certification(exponent: Exponent, start: Residue, squarings: u64) -> Self {
-        assert_eq!(start.exponent(), exponent.get(), "a residue of another exponent");
+        assert_eq!(start.number(), exponent.into(), "a residue of another exponent");
         let kind = TestKind::Cert(Certification::new(&start, squarings));
         Self { start: Some(start), ..Self::new(kind, exponent) }
     }
@@ -176,11 +181,15 @@ pub fn run(
     stop: &StopToken,
     options: &RunOptions,
 ) -> Result<Finished, TestError> {
-    let p = spec.exponent.get();
-    if p == 2 && !matches!(spec.kind, TestKind::Cert(_)) {
+    let number = spec.number;
+    let p = number.exponent();
+    if number == Number::mersenne(2) && !matches!(spec.kind, TestKind::Cert(_)) {
         return Ok(Finished::Done(Box::new(answer_for_two(spec.kind, &plan))));
     }
-    let total = spec.kind.iterations(p);
+    if !spec.kind.suits(number) || plan.number() != number {
+        return Err(TestError::Unsuitable { kind: spec.kind, number });
+    }
+    let total = spec.kind.iterations(number);
     let target = spec.iterations.map_or(total, |k| k.min(total));
     let mut driver = Driver::new(spec, plan, store, events, stop, options);
     match spec.kind {
@@ -201,19 +210,27 @@ pub fn run(
             let prp = prp::Prp::new(spec.kind, start, target);
             driver.drive(&mut prp.shifted(spec.shift))
         }
+        TestKind::Fermat { .. } | TestKind::Proth { .. } => {
+            let one = Residue::from_u64(number, 1);
+            driver.drive(&mut prp::Prp::new(spec.kind, one, target))
+        }
+        TestKind::Riesel => {
+            let first = riesel::first_term(number).ok_or(TestError::Start { number })?;
+            driver.drive(&mut ll::LucasLehmer::riesel(first, target))
+        }
     }
 }
 
 fn answer_for_two(kind: TestKind, plan: &Plan) -> Outcome {
     let (verdict, residue) = match kind {
         TestKind::Ll(_) => (Verdict::Prime, 0),
-        TestKind::Prp | TestKind::Cert(_) => (Verdict::ProbablePrime, 1),
+        _ => (Verdict::ProbablePrime, 1),
     };
     Outcome {
         kind,
-        exponent: 2,
+        number: Number::mersenne(2),
         verdict,
-        residue: Residue::from_u64(2, residue),
+        residue: Residue::from_u64(2u32, residue),
         iterations: 0,
         resumed_at: 0,
         engine: plan.engine(),

@@ -21,7 +21,7 @@ fn megabytes(field: &str) -> f64 {
 
 /// Returns the state of a PRP test after the first block of B squarings.
 fn after_a_block(plan: &Plan, block: u32) -> State {
-    let p = plan.exponent().get();
+    let p = plan.exponent();
     let mut engine = Fp64.build(p, plan.length(), BuildOptions::new(2, 2)).unwrap();
     engine.set(X, 3, Shift::ZERO).unwrap();
     engine.square(X, u64::from(block), Step::Square, Shift::ZERO).unwrap();
@@ -29,7 +29,6 @@ fn after_a_block(plan: &Plan, block: u32) -> State {
     engine.mul(D, D, X).unwrap();
     State {
         kind: TestKind::Prp,
-        exponent: p,
         iteration: u64::from(block),
         residue: engine.read(X, Shift::ZERO).unwrap(),
         shift: 0,

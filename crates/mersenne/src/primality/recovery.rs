@@ -309,7 +309,7 @@ mod tests {
     use crate::{Residue, TestKind};
 
     fn prp() -> Prp {
-        Prp::new(TestKind::Prp, Residue::from_u64(61, 3), 61)
+        Prp::new(TestKind::Prp, Residue::from_u64(61u32, 3), 61)
     }
 
     #[test]
@@ -317,8 +317,8 @@ mod tests {
         let sound = prp().first();
         assert!(check_seal(&sound).is_ok());
         let changed = sound.gerbicz.map(|g| GerbiczState {
-            verified: DigestedResidue::new(Residue::from_u64(61, 3))
-                .changed_to(Residue::from_u64(61, 5)),
+            verified: DigestedResidue::new(Residue::from_u64(61u32, 3))
+                .changed_to(Residue::from_u64(61u32, 5)),
             ..g
         });
         let broken = State { gerbicz: changed, ..prp().first() };
@@ -327,7 +327,7 @@ mod tests {
 
     #[test]
     fn a_number_that_a_file_holds_once_must_be_the_sealed_one_wherever_it_stands() {
-        let other = || Residue::from_u64(61, 7);
+        let other = || Residue::from_u64(61u32, 7);
         let broken = State { residue: other(), ..prp().first() };
         assert!(matches!(check_seal(&broken), Err(TestError::Memory { verified: 0 })));
         let product = prp().first().gerbicz.map(|g| GerbiczState { product: other(), ..g });

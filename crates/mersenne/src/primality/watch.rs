@@ -1,8 +1,9 @@
 //! Jacobi checks of a Lucas–Lehmer test, made on the CPU while the test runs.
 //!
-//! For n ≥ 1 the symbol (s_n − 2 | M_p) is −1. Proof: s_n − 2 = (s_(n−1) − 2)(s_(n−1) + 2). For
+//! For n ≥ 1 the symbol (s_n − 2 | M_p) is −1, and so is that of a Riesel test modulo N. Proof: s_n − 2 = (s_(n−1) − 2)(s_(n−1) + 2). For
 //! n ≥ 1, s_n + 2 = s_(n−1)² is a square. So the symbol is the same for all n ≥ 1. For n = 1 it is
-//! (s_0 − 2 | M_p)(s_0 + 2 | M_p), which is −1 for the starts 4, 10 and 2/3.
+//! (s_0 − 2 | M_p)(s_0 + 2 | M_p), which is −1 for the starts 4, 10 and 2/3. For Riesel's start
+//! s_0 = V_k(P), s_0² − 4 = (P² − 4)·U_k(P)², whose symbol is that of P² − 4, which is −1.
 //!
 //! After an error the symbol is 1 or −1 with probability ½ each. By the same identity, the symbol
 //! can change at the first squaring after the error, but not at later ones. So an error is detected
@@ -17,7 +18,6 @@ use super::Clock;
 use crate::checkpoint::State;
 use crate::jacobi::jacobi_of_ll;
 use crate::{DigestedResidue, Plan, Residue};
-use warpint_natural::limbs;
 
 /// The minimum pause between two checks of a test on the CPU, as a multiple of the duration of a
 /// check. With this pause, checks slow the test down by at most 1/100.
@@ -138,18 +138,15 @@ impl JacobiWatch {
     /// the residue of the state. (Directly after an error, one symbol may be right and the other
     /// wrong.) Returns `None` if `cancelled` returned true.
     pub(super) fn will_allow(&self, state: &State, cancelled: &dyn Fn() -> bool) -> Option<bool> {
-        let (residue, p) = (&state.residue, state.exponent);
+        let residue = &state.residue;
         if !self.allows(state.iteration, residue, cancelled)? {
             return Some(false);
         }
         if state.iteration == 0 {
             return Some(true);
         }
-        let value = |v| Residue::from_u64(p, v);
-        let minus_four = limbs::sub_mod(value(0).limbs(), value(4).limbs(), p);
-        let sum = limbs::sub_mod(residue.limbs(), &minus_four, p);
         // (s + 4) − 2.
-        let symbol = jacobi_of_ll(&Residue::from_limbs(p, &sum), self.threads, cancelled)?;
+        let symbol = jacobi_of_ll(&residue.plus(4), self.threads, cancelled)?;
         Some(symbol != -1)
     }
 }
@@ -178,9 +175,8 @@ mod tests {
     fn state() -> State {
         State {
             kind: TestKind::Ll(LlStart::Four),
-            exponent: 127,
             iteration: 1,
-            residue: Residue::from_u64(127, 14),
+            residue: Residue::from_u64(127u32, 14),
             shift: 0,
             elapsed: Duration::ZERO,
             errors: ErrorCounts::default(),
@@ -198,7 +194,7 @@ mod tests {
             watch.offer(&state());
             if changed && let Some(running) = &mut watch.running {
                 // As if memory had changed the limbs that state and seal share.
-                let changed = Residue::from_u64(127, 15);
+                let changed = Residue::from_u64(127u32, 15);
                 running.state.residue = changed.clone();
                 running.seal = running.seal.clone().changed_to(changed);
             }

@@ -40,7 +40,7 @@ pub fn build(
     progress: &mut dyn FnMut(f64),
     stop: &StopToken,
 ) -> Result<Option<Proof>, ProofError> {
-    let p = plan.exponent().get();
+    let p = plan.exponent();
     for found in [folder.exponent(), last.exponent()] {
         if found != p {
             return Err(ProofError::Foreign { exponent: p, found });
@@ -70,7 +70,7 @@ pub fn build_largest(
     progress: &mut dyn FnMut(f64),
     stop: &StopToken,
 ) -> Result<Option<Proof>, ProofError> {
-    let (p, least) = (plan.exponent().get(), (*powers.start()).max(1));
+    let (p, least) = (plan.exponent(), (*powers.start()).max(1));
     loop {
         let power = folder.largest_complete_power(*powers.end(), u64::from(p));
         if power < least {
@@ -100,12 +100,15 @@ fn build_twice(
     let mut before: Option<Proof> = None;
     loop {
         let middles = middles(plan, points, folder, last, watch)?;
-        let proof = Proof::new(plan.exponent(), last.clone(), middles)?;
+        let power = points.power() as usize;
+        let exponent = plan.number().mersenne_exponent();
+        let exponent = exponent.ok_or(ProofError::Power { exponent: plan.exponent(), power })?;
+        let proof = Proof::new(exponent, last.clone(), middles)?;
         if check(plan, &proof, watch)?.is_valid() {
             return Ok(proof);
         }
         if let Some(before) = before {
-            let (exponent, power) = (plan.exponent().get(), points.power());
+            let (exponent, power) = (plan.exponent(), points.power());
             let repeated = before == proof;
             return Err(ProofError::Wrong { exponent, power, repeated }.into());
         }

@@ -62,12 +62,12 @@ mod tests {
     fn it_is_the_hash_of_the_bytes_of_the_residue() {
         // Computed with python3: hashlib.sha3_256(bytes([0xef, 0x1e])).hexdigest(), and the hash of
         // that ‖ bytes([9, 0]).
-        let x = Residue::from_u64(13, 0x1eef);
+        let x = Residue::from_u64(13u32, 0x1eef);
         assert_eq!(hex(&sha3_256_of(&x)), X_HASH);
         let text = sha3_256_text(&x);
         assert!(text.starts_with("7E9CD5B0") && text.ends_with("DE34BB8B"), "{text}");
         let mut exponents = Exponents::new(&x);
-        assert_eq!(exponents.next(&Residue::from_u64(13, 9)), NEXT);
+        assert_eq!(exponents.next(&Residue::from_u64(13u32, 9)), NEXT);
     }
 
     const X_HASH: &str = "8bbb34de9224f428a9bf7fe8030bf59f7ead495c2655d34d138a7f26b0d59c7e";

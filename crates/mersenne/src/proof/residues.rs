@@ -262,7 +262,7 @@ mod tests {
         let content = fs::read(file).unwrap();
         let first = b"warpint proof residue 1: M127 iteration 57 res64 ";
         assert!(content.starts_with(first), "{content:?}");
-        assert!(folder.keep(5, &Residue::from_u64(89, 3)).is_err());
+        assert!(folder.keep(5, &Residue::from_u64(89u32, 3)).is_err());
     }
 
     #[test]

@@ -95,7 +95,7 @@ fn residues_that_are_no_units_are_refused() {
     assert_eq!(found(&proof(61, 0, 1)), not_a_unit(1));
     assert_eq!(found(&proof(61, 9, 0)), not_a_unit(2));
     // M11 = 23·89: both sides of the equation are 0 for every last residue.
-    let residue = |x| Residue::from_u64(11, x);
+    let residue = |x| Residue::from_u64(11u32, x);
     let middles = vec![residue(23), residue(89)];
     let with = |last| Proof::new(Exponent::new(11).unwrap(), residue(last), middles.clone());
     assert_eq!(found(&with(9).unwrap()), not_a_unit(2));

@@ -98,7 +98,7 @@ pub(super) fn check(
     proof: &Proof,
     watch: &mut Watch<'_>,
 ) -> Result<Verification, Halt> {
-    let (p, found) = (proof.exponent().get(), plan.exponent().get());
+    let (p, found) = (proof.exponent().get(), plan.exponent());
     if p != found {
         return Err(ProofError::Foreign { exponent: p, found }.into());
     }

@@ -13,8 +13,8 @@ use warpint_gimps::{self as gimps, ResultsFile};
 use warpint_mersenne::checkpoint::CheckpointStore;
 use warpint_mersenne::proof::{Points, ProofError};
 use warpint_mersenne::{
-    Exponent, Finished, Outcome, Plan, PlanRequest, ResidueSink, RunOptions, StopToken, TestSpec,
-    TunedTimes, trial_factor,
+    Factor, Finished, Number, Outcome, Plan, PlanRequest, ResidueSink, RunOptions, StopToken,
+    TestSpec, TunedTimes, trial_factor,
 };
 
 use crate::RunError;
@@ -28,7 +28,7 @@ use crate::stored::StoredResult;
 use crate::warning::Warning;
 use crate::work::{self, Watch};
 
-/// The exponent above which the choice of a transform length takes seconds. For larger exponents a
+/// The number of bits above which the choice of a transform length takes seconds. For longer numbers a
 /// note announces the choice.
 const SLOW_TO_PLAN: u32 = 10_000_000;
 
@@ -53,7 +53,7 @@ pub enum CheckSquarings {
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Job<'a> {
-    /// The kind, the exponent and the other parameters of the test.
+    /// The kind, the number and the other parameters of the test.
     pub spec: TestSpec,
     /// The requested device, engine, transform length and number of threads.
     pub request: PlanRequest,
@@ -71,8 +71,8 @@ pub struct Job<'a> {
     pub results: Option<&'a Path>,
     /// The time between checkpoints.
     pub checkpoint_interval: Duration,
-    /// The limit of k in the search for factors 2kp + 1 of M_p before the test; `None` for no
-    /// search.
+    /// The limit of k in the search for factors 2kp + 1 of M_p before the test, or, for other numbers,
+    /// the limit of the search of [`Number::find_factor`]; `None` for no search.
     pub tf_limit: Option<u64>,
     /// Whether to remove the checkpoints and the stored result of this test first, so that the test
     /// starts from the beginning.
@@ -96,8 +96,7 @@ pub struct Order<'a> {
 /// A job in progress.
 struct Run<'a> {
     job: &'a Job<'a>,
-    /// The exponent p of M_p = 2^p − 1.
-    exponent: u32,
+    number: Number,
     reporter: Reporter,
     stop: &'a StopToken,
     stored: StoredResult,
@@ -146,7 +145,7 @@ impl<'a> Job<'a> {
     ///
     /// | | |
     /// |---|---|
-    /// | `DIR/M<p>/` | checkpoints, residues for the proof, the stored result |
+    /// | `DIR/M<p>/`, or [`Number::file_name`] | checkpoints, residues for the proof, the stored result |
     /// | `DIR/results.txt` | a line of JSON for each result |
     /// | `DIR/proof/` | proofs |
     ///
@@ -158,38 +157,44 @@ impl<'a> Job<'a> {
     /// Returns an error and changes no file if the request is impossible. Also returns an error if
     /// the test cannot continue, or if the result could not be stored, delivered or recorded.
     pub fn run(&self, observer: &Arc<dyn Observer>, stop: &StopToken) -> Result<Report, RunError> {
-        let (kind, exponent) = (self.spec.kind, self.spec.exponent);
-        let p = exponent.get();
+        let (kind, number) = (self.spec.kind, self.spec.number);
+        let p = number.exponent();
         let observer = Arc::clone(observer);
         let reporter = Reporter { observer, watch: self.watch().cloned() };
-        if p == 2 {
+        if number == Number::mersenne(2) {
             if self.order.is_some() {
                 return Err(RunError::NoTestOfM2);
             }
             return reporter.deliver(Report::Test(Box::new(TestReport::of_m2(kind))));
         }
+        if let Some(report) = TestReport::of_small(number) {
+            return reporter.deliver(report);
+        }
         // An impossible request is refused before any file is changed.
+        if self.proof.is_some() && !number.is_mersenne() {
+            return Err(RunError::NoProofs { number });
+        }
         if let Some(power) = self.proof.filter(|&power| Points::new(p, power).is_none()) {
             return Err(ProofError::Power { exponent: p, power: power as usize }.into());
         }
-        let request = resolved(&self.request, exponent, &*reporter.observer)?;
-        let plan = Plan::new(exponent, &request).map_err(|e| e.of_request(&request))?;
+        let request = resolved(&self.request, number, &*reporter.observer)?;
+        let plan = Plan::new(number, &request).map_err(|e| e.of_request(&request))?;
         self.can_check(&plan)?;
         gimps::check_results_path(self.results_file(&self.results_path(self.credit())))?;
         if let Some(factor) = self.small_factor() {
-            return result::finish_by_factor(FactorReport::new(p, factor), self, &reporter);
+            return result::finish_by_factor(FactorReport::new(number, factor), self, &reporter);
         }
         // With a second engine, both plans are made before any file is changed.
         let both = match &self.verify_with {
             Some(second) => {
                 self.say_choosing(&request, &reporter);
-                Some(two_plans(exponent, [&request, second], &*reporter.observer)?)
+                Some(two_plans(number, [&request, second], &*reporter.observer)?)
             }
             None => None,
         };
-        let store = CheckpointStore::open(self.dir, p, kind)?;
+        let store = CheckpointStore::open(self.dir, number, kind)?;
         let stored = StoredResult::new(store.dir(), &self.spec);
-        let mut run = Run { job: self, exponent: p, reporter, stop, stored, store };
+        let mut run = Run { job: self, number, reporter, stop, stored, store };
         if self.is_whole()
             && !self.restart
             && let Some(finished) = run.load()?
@@ -238,22 +243,27 @@ impl<'a> Job<'a> {
     /// Returns whether the job runs the whole test, which gives a verdict, and not only its first
     /// iterations.
     fn is_whole(&self) -> bool {
-        let total = self.spec.kind.iterations(self.spec.exponent.get());
+        let total = self.spec.kind.iterations(self.spec.number);
         self.spec.iterations.is_none_or(|k| k >= total)
     }
 
-    /// Searches for a small factor of M_p, and returns it. Does not search if factors are already
+    /// Searches for a factor of the number, and returns it. Does not search if factors are already
     /// known, or if the specification names a number of iterations: the user wants the residue at
-    /// that iteration even if M_p has a factor.
-    fn small_factor(&self) -> Option<u64> {
+    /// that iteration even if the number has a factor.
+    fn small_factor(&self) -> Option<Factor> {
         let wanted = self.spec.iterations.is_none() && self.spec.known_factors.is_empty();
-        trial_factor(self.spec.exponent, self.tf_limit.filter(|_| wanted)?)
+        let (number, limit) = (self.spec.number, self.tf_limit.filter(|_| wanted)?);
+        match number.mersenne_exponent() {
+            Some(exponent) => trial_factor(exponent, limit).map(Factor::Small),
+            None => number.find_factor(limit),
+        }
     }
 
     fn say_choosing(&self, request: &PlanRequest, reporter: &Reporter) {
-        let exponent = self.spec.exponent.get();
-        if exponent > SLOW_TO_PLAN && request.length.is_none() {
-            reporter.say(&Note::ChoosingLength { exponent, kind: self.spec.kind });
+        let number = self.spec.number;
+        let slow = number.is_mersenne() && number.bits() > SLOW_TO_PLAN;
+        if slow && request.length.is_none() {
+            reporter.say(&Note::ChoosingLength { number, kind: self.spec.kind });
         }
     }
 }
@@ -277,7 +287,7 @@ impl Run<'_> {
             () => None,
         };
         match lacks {
-            Some(lacks) => Err(RunError::TestedWithout { exponent: self.exponent, lacks }),
+            Some(lacks) => Err(RunError::TestedWithout { number: self.number, lacks }),
             None => delivered,
         }
     }
@@ -293,12 +303,12 @@ impl Run<'_> {
             self.try_results();
         }
         let proof = job.proof.filter(|_| job.is_whole()).and_then(|power| {
-            ProofWork::reporting(job.dir, self.exponent, power, self.reporter.clone())
+            ProofWork::reporting(job.dir, self.number.exponent(), power, self.reporter.clone())
         });
         if let Some(proof) = &proof {
             proof.check_folders()?;
         }
-        let plans = self.plans(job.spec.exponent, request, both)?;
+        let plans = self.plans(self.number, request, both)?;
         // Nothing refuses the request after this point.
         if job.restart {
             self.store.remove_all()?;
@@ -335,7 +345,7 @@ impl Run<'_> {
 
     fn plans(
         &self,
-        exponent: Exponent,
+        number: Number,
         request: &PlanRequest,
         both: Option<(Plan, Plan)>,
     ) -> Result<Plans, RunError> {
@@ -345,7 +355,7 @@ impl Run<'_> {
             None => {
                 self.job.say_choosing(request, &self.reporter);
                 let first =
-                    Plan::fastest(exponent, request, &tuned).map_err(|e| e.of_request(request))?;
+                    Plan::fastest(number, request, &tuned).map_err(|e| e.of_request(request))?;
                 Plans { first, second: None }
             }
         };
@@ -364,7 +374,7 @@ impl Run<'_> {
         plans: &Plans,
         proof: Option<&ProofWork>,
     ) -> Result<Report, RunError> {
-        let (job, exponent) = (self.job, self.exponent);
+        let (job, exponent) = (self.job, self.number.exponent());
         let mut report = TestReport::new(outcome)
             .credited(job.credit().cloned())
             .doubled_by(plans.second.filter(|_| outcome.twice).map(|plan| plan.engine()));
@@ -387,7 +397,7 @@ impl Run<'_> {
     }
 
     fn stopped(&self, iteration: u64, saved: bool) -> Result<Report, RunError> {
-        let report = StopReport::new(self.job.spec.kind, self.exponent, iteration, saved);
+        let report = StopReport::new(self.job.spec.kind, self.number, iteration, saved);
         let stopped = Report::Stopped(report.clone());
         let delivered = self.reporter.observer.result(&stopped);
         self.reporter.say(&Note::Stopped(report));

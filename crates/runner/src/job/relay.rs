@@ -17,8 +17,8 @@ const LOOK_EVERY: Duration = Duration::from_millis(100);
 impl Run<'_> {
     /// Runs the test until it ends or a stop is requested.
     pub(super) fn test(&mut self, plan: Plan, options: &RunOptions) -> Result<Finished, RunError> {
-        let Self { job, exponent, reporter, stop, store, .. } = self;
-        reporter.event(&RunEvent::TestBegins { exponent: *exponent });
+        let Self { job, number, reporter, stop, store, .. } = self;
+        reporter.event(&RunEvent::TestBegins { number: *number });
         let finished = thread::scope(|scope| {
             let (sender, events) = mpsc::channel();
             let (stop, reporter) = (*stop, &*reporter);

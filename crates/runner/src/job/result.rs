@@ -44,17 +44,17 @@ impl Run<'_> {
     /// Loads the stored result of this test. Returns `None` if no result is stored, if the file is
     /// damaged or belongs to another test, or if the result does not count for the assignment.
     pub(super) fn load(&mut self) -> Result<Option<TestReport>, RunError> {
-        let (job, exponent) = (self.job, self.exponent);
+        let (job, number) = (self.job, self.number);
         let path = self.stored.path().to_owned();
         match self.stored.load()? {
             Loaded::Nothing => Ok(None),
             Loaded::Sound(report) => {
                 let Some(order) = &job.order else {
-                    self.reporter.say(&Note::FinishedBefore { exponent, path, repeatable: true });
+                    self.reporter.say(&Note::FinishedBefore { number, path, repeatable: true });
                     return Ok(Some(*report));
                 };
                 if report.is_for(&order.credit) {
-                    self.reporter.say(&Note::FinishedBefore { exponent, path, repeatable: false });
+                    self.reporter.say(&Note::FinishedBefore { number, path, repeatable: false });
                     return Ok(Some(*report));
                 }
                 let refused = match job.spec.kind {
@@ -62,21 +62,21 @@ impl Run<'_> {
                     // A certification is repeated, because the server that assigned it wants it
                     // computed.
                     TestKind::Cert(_) => Some("that of another assignment"),
-                    TestKind::Prp | TestKind::Ll(_) => None,
+                    _ => None,
                 };
                 if let Some(reason) = refused {
-                    self.reporter.say(&Note::NotThisResult { exponent, path, reason });
+                    self.reporter.say(&Note::NotThisResult { number, path, reason });
                     // Otherwise its last state would count as the end of this test.
                     self.clear_leftovers(&report);
                     return Ok(None);
                 }
-                self.reporter.say(&Note::FinishedWithout { exponent, path });
+                self.reporter.say(&Note::FinishedWithout { number, path });
                 let report = report.credited(Some(order.credit.clone()));
                 self.stored.keep(&report)?;
                 Ok(Some(report))
             }
             Loaded::Bad { aside, reason } => {
-                self.reporter.warn(&Warning::UnsoundResult { exponent, aside, reason });
+                self.reporter.warn(&Warning::UnsoundResult { number, aside, reason });
                 Ok(None)
             }
         }
@@ -118,11 +118,11 @@ impl Run<'_> {
     fn remove_residues(&self) -> Result<(), RunError> {
         match self.job.spec.kind {
             TestKind::Prp => {
-                let residues = ResidueFolder::new(self.job.dir, self.exponent);
+                let residues = ResidueFolder::new(self.job.dir, self.number.exponent());
                 let dir = residues.dir().to_owned();
                 residues.remove_all().map_err(|source| RunError::Residues { dir, source })
             }
-            TestKind::Ll(_) | TestKind::Cert(_) => Ok(()),
+            _ => Ok(()),
         }
     }
 
@@ -132,7 +132,7 @@ impl Run<'_> {
         let job = self.job;
         if let Err(e) = gimps::try_results_file(job.results_file(&job.results_path(job.credit()))) {
             self.reporter.warn(&Warning::NotRecordable {
-                exponent: self.exponent,
+                number: self.number,
                 reason: e.to_string(),
                 stored: self.stored.path().to_owned(),
             });
@@ -161,16 +161,16 @@ impl Run<'_> {
     /// files. A checkpoint at an earlier iteration, or with another shift, belongs to a test that
     /// is still unfinished. This checkpoint is kept, with all files of the unfinished test.
     pub(super) fn clear_leftovers(&mut self, report: &TestReport) {
-        let (exponent, kind) = (self.exponent, self.job.spec.kind);
+        let (number, kind) = (self.number, self.job.spec.kind);
         let newest = self.store.load_newest();
         for notice in self.store.take_notices() {
             if let (Event::BadCheckpoint { .. }, Some(line)) = (&notice, notice.line()) {
-                self.reporter.warn(&Warning::BadCheckpoint { exponent, line });
+                self.reporter.warn(&Warning::BadCheckpoint { number, line });
             }
         }
         let cleared = match newest {
             Ok(Some((state, _)))
-                if state.iteration == kind.iterations(exponent)
+                if state.iteration == kind.iterations(number)
                     && state.shift == report.shift_count() =>
             {
                 // Residues are removed first: if the process is killed in between, the state still
@@ -185,13 +185,14 @@ impl Run<'_> {
 
     fn warn_of_leftovers(&self, cleared: Result<(), RunError>) {
         if let Err(e) = cleared {
-            let (exponent, reason) = (self.exponent, with_causes(&e));
-            self.reporter.warn(&Warning::NotCleared { exponent, reason });
+            let (number, reason) = (self.number, with_causes(&e));
+            self.reporter.warn(&Warning::NotCleared { number, reason });
         }
     }
 }
 
-/// Delivers a factor that makes the test unnecessary, and writes it to the results file.
+/// Delivers a factor that makes the test unnecessary, and writes it to the results file, which has lines
+/// for Mersenne numbers only.
 pub(super) fn finish_by_factor(
     factor: FactorReport,
     job: &Job<'_>,
@@ -199,6 +200,7 @@ pub(super) fn finish_by_factor(
 ) -> Result<Report, RunError> {
     let line = factor.result_line(job.credit());
     let delivered = reporter.deliver(Report::Factor(factor));
+    let Some(line) = line else { return delivered };
     if job.results.is_none() {
         fs::create_dir_all(job.dir)
             .map_err(|source| RunError::Directory { path: job.dir.to_owned(), source })?;

@@ -30,7 +30,7 @@ pub fn verify_file(
         .map_err(|source| RunError::NotAProof { path: path.to_owned(), source })?;
     drop(file);
     let exponent = proof.exponent();
-    let request = resolved(request, exponent, observer)?;
+    let request = resolved(request, exponent.into(), observer)?;
     let tuned = TunedTimes::open();
     let plan = Plan::fastest(exponent, &request, &tuned).map_err(|e| e.of_request(&request))?;
     for warning in tuned.take_warnings() {

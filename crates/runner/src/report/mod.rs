@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use warpint_device::CPU;
 use warpint_gimps::{self as gimps, Program, ProofFile, ProofInfo, ResultLine};
 use warpint_mersenne::proof::sha3_256_text;
-use warpint_mersenne::{ErrorCounts, LlStart, Outcome, TestKind, Verdict};
+use warpint_mersenne::{ErrorCounts, LlStart, Number, Outcome, TestKind, Verdict};
 
 pub use no_result::{FactorReport, StopReport};
 pub use proof::{ProofReport, Refused};
@@ -26,7 +26,7 @@ use crate::proofs::PROOFS;
 pub enum Report {
     /// The residue of a test, with a verdict if the test is finished.
     Test(Box<TestReport>),
-    /// A factor of M_p, which made the test unnecessary.
+    /// A factor of the number, which made the test unnecessary.
     Factor(FactorReport),
     /// The job was stopped on request and has no result.
     Stopped(StopReport),
@@ -49,9 +49,16 @@ impl Display for Report {
 #[serde(rename_all = "kebab-case")]
 pub struct TestReport {
     status: Status,
+    /// The number k·b^n ± 1, such as `3*2^189+1`; absent for a Mersenne number.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    number: Option<String>,
+    /// The exponent n of k·b^n ± 1, which is p for M_p.
     exponent: u32,
-    /// The work type in the terms of GIMPS: `PRP-3`, `LL` or `Cert`.
+    /// The work type ([`TestKind::work_type`]).
     worktype: String,
+    /// The theorem by which a number is proven prime; absent for Mersenne numbers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    theorem: Option<String>,
     /// For Lucas–Lehmer: the starting value, `4`, `10` or `2/3`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     start: Option<String>,
@@ -62,6 +69,8 @@ pub struct TestReport {
     /// whole test, and in reports of earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     resumed_at: Option<u64>,
+    /// The low 64 bits of the residue; absent if no residue was computed.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     res64: String,
     /// The low 2048 bits of the residue in hexadecimal digits; for PRP only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -144,9 +153,12 @@ impl Credit {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 enum Status {
-    /// The number is prime or, for PRP, a probable prime.
+    /// The number is prime or, for PRP of a Mersenne number, a probable prime.
     #[serde(rename = "P")]
     Prime,
+    /// The number, which is not a Mersenne number, is a probable prime.
+    #[serde(rename = "PRP")]
+    Probable,
     #[serde(rename = "C")]
     Composite,
     /// The test is a certification, which has no verdict on the number.
@@ -193,18 +205,24 @@ impl TestReport {
     /// Creates the report of the outcome of a test, with the current time.
     #[must_use]
     pub fn new(outcome: &Outcome) -> Self {
+        let number = text_of(outcome.number);
+        let theorem = (number.is_some() && outcome.verdict == Verdict::Prime)
+            .then(|| outcome.kind.theorem(outcome.number));
         Self {
             status: match outcome.verdict {
+                Verdict::ProbablePrime if number.is_some() => Status::Probable,
                 Verdict::Prime | Verdict::ProbablePrime => Status::Prime,
                 Verdict::Composite => Status::Composite,
                 Verdict::Certified => Status::Certified,
                 Verdict::Interim => Status::Interim,
             },
-            exponent: outcome.exponent,
+            number,
+            exponent: outcome.number.exponent(),
             worktype: outcome.kind.work_type().into(),
+            theorem: theorem.flatten().map(str::to_owned),
             start: start(outcome.kind),
             iterations: outcome.iterations,
-            total: outcome.kind.iterations(outcome.exponent),
+            total: outcome.kind.iterations(outcome.number),
             resumed_at: Some(outcome.resumed_at).filter(|&k| k > 0),
             res64: outcome.residue.res64_hex(),
             res2048: matches!(outcome.kind, TestKind::Prp).then(|| outcome.residue.res2048_hex()),
@@ -240,15 +258,43 @@ impl TestReport {
     pub fn of_m2(kind: TestKind) -> Self {
         let prp = matches!(kind, TestKind::Prp);
         Self {
-            status: Status::Prime,
             exponent: 2,
             worktype: kind.work_type().into(),
             start: start(kind),
+            res64: format!("{:016X}", u64::from(prp)),
+            res2048: prp.then(|| format!("{:0512x}", 1)),
+            ..Self::untested()
+        }
+    }
+
+    /// Returns the report of a prime below 2^63 that is not a Mersenne number; `None` for all other
+    /// numbers. No residue is computed: the primality is proven by strong tests in machine words.
+    pub(crate) fn of_small(number: Number) -> Option<Report> {
+        let report = Self {
+            number: text_of(number),
+            exponent: number.exponent(),
+            worktype: "MR".into(),
+            theorem: Some("Sorenson–Webster".into()),
+            ..Self::untested()
+        };
+        let wanted = number.is_small_prime() && !number.is_mersenne();
+        wanted.then(|| Report::Test(Box::new(report)))
+    }
+
+    /// Returns the report of a prime for which no engine computed anything, without its number.
+    fn untested() -> Self {
+        Self {
+            status: Status::Prime,
+            number: None,
+            exponent: 0,
+            worktype: String::new(),
+            theorem: None,
+            start: None,
             iterations: 0,
             total: 0,
             resumed_at: None,
-            res64: format!("{:016X}", u64::from(prp)),
-            res2048: prp.then(|| format!("{:0512x}", 1)),
+            res64: String::new(),
+            res2048: None,
             engine: None,
             device: None,
             fft_length: 0,
@@ -267,11 +313,17 @@ impl TestReport {
         }
     }
 
-    /// Returns whether the test is finished and has this kind, this exponent p and these known
-    /// factors.
+    /// Returns whether the test is finished and has this kind, this number and these known factors.
     #[must_use]
-    pub fn is_of(&self, kind: TestKind, p: u32, known_factors: &[String]) -> bool {
-        self.exponent == p
+    pub fn is_of(
+        &self,
+        kind: TestKind,
+        number: impl Into<Number>,
+        known_factors: &[String],
+    ) -> bool {
+        let number = number.into();
+        self.exponent == number.exponent()
+            && self.number == text_of(number)
             && self.known_factors == known_factors
             && self.worktype == kind.work_type()
             && self.start == start(kind)
@@ -302,7 +354,7 @@ impl TestReport {
         self.shift_count
     }
 
-    /// Returns the exponent p of M_p = 2^p − 1.
+    /// Returns the exponent n of the number k·b^n ± 1, which is p for M_p.
     #[must_use]
     pub fn exponent(&self) -> u32 {
         self.exponent
@@ -314,19 +366,20 @@ impl TestReport {
         self.iterations
     }
 
-    /// Returns whether the tested number is prime or, for PRP, a probable prime. The number is M_p,
-    /// or its cofactor if factors are known. Returns `None` for a test that is not finished, and
+    /// Returns whether the tested number is prime or, for PRP, a probable prime. The number is the
+    /// number of the test, or the cofactor of M_p if factors are known. Returns `None` for a test that is not finished, and
     /// for a certification.
     #[must_use]
     pub fn is_prime(&self) -> Option<bool> {
         match self.status {
-            Status::Prime => Some(true),
+            Status::Prime | Status::Probable => Some(true),
             Status::Composite => Some(false),
             Status::Certified | Status::Interim => None,
         }
     }
 
-    /// Returns the low 64 bits of the residue as 16 upper-case hexadecimal digits.
+    /// Returns the low 64 bits of the residue as 16 upper-case hexadecimal digits. The text is empty if
+    /// no residue was computed.
     #[must_use]
     pub fn res64(&self) -> &str {
         &self.res64
@@ -374,11 +427,15 @@ impl TestReport {
     }
 
     /// Returns the line for the results file. Returns `None` for an interim residue, and for a
-    /// Lucas–Lehmer test with a start other than 4, because the line does not contain the start.
+    /// Lucas–Lehmer test with a start other than 4, because the line does not contain the start, and
+    /// for a number that is not a Mersenne number.
     #[must_use]
     pub fn result_line(&self) -> Option<ResultLine> {
+        if self.number.is_some() {
+            return None;
+        }
         let status = match self.status {
-            Status::Prime => gimps::Status::Prime,
+            Status::Prime | Status::Probable => gimps::Status::Prime,
             Status::Composite => gimps::Status::Composite,
             // A certification has no verdict, and its line has no status.
             Status::Certified => gimps::Status::Composite,
@@ -417,13 +474,18 @@ pub(crate) fn is_recorded(kind: TestKind) -> bool {
     matches!(kind, TestKind::Prp | TestKind::Ll(LlStart::Four) | TestKind::Cert(_))
 }
 
+/// Returns the text of a number in reports; `None` for M_p with prime p, which its exponent names.
+fn text_of(number: Number) -> Option<String> {
+    number.mersenne_exponent().is_none().then(|| number.to_string())
+}
+
 /// Returns the starting value of a Lucas–Lehmer test as text; `None` for other tests.
 fn start(kind: TestKind) -> Option<String> {
     let start = match kind {
-        TestKind::Prp | TestKind::Cert(_) => return None,
         TestKind::Ll(LlStart::Four) => "4",
         TestKind::Ll(LlStart::Ten) => "10",
         TestKind::Ll(LlStart::TwoThirds) => "2/3",
+        _ => return None,
     };
     Some(start.into())
 }

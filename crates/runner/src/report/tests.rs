@@ -12,10 +12,10 @@ fn measured(products: u64) -> warpint_mersenne::RoundOff {
 fn outcome(kind: TestKind, verdict: Verdict, residue: u64) -> Outcome {
     Outcome {
         kind,
-        exponent: 127,
+        number: 127u32.into(),
         verdict,
-        residue: Residue::from_u64(127, residue),
-        iterations: kind.iterations(127),
+        residue: Residue::from_u64(127u32, residue),
+        iterations: kind.iterations(127u32),
         resumed_at: 0,
         engine: "fp64",
         place: CPU,
@@ -134,10 +134,10 @@ fn a_report_reads_back_and_knows_its_test() {
     let report = TestReport::new(&outcome(TestKind::Ll(LlStart::Ten), Verdict::Composite, 7));
     let text = serde_json::to_string(&report).unwrap();
     assert_eq!(serde_json::from_str::<TestReport>(&text).unwrap(), report);
-    assert!(report.is_of(TestKind::Ll(LlStart::Ten), 127, &[]));
-    assert!(!report.is_of(TestKind::Ll(LlStart::Four), 127, &[]));
-    assert!(!report.is_of(TestKind::Prp, 127, &[]));
-    assert!(!report.is_of(TestKind::Ll(LlStart::Ten), 89, &[]));
+    assert!(report.is_of(TestKind::Ll(LlStart::Ten), 127u32, &[]));
+    assert!(!report.is_of(TestKind::Ll(LlStart::Four), 127u32, &[]));
+    assert!(!report.is_of(TestKind::Prp, 127u32, &[]));
+    assert!(!report.is_of(TestKind::Ll(LlStart::Ten), 89u32, &[]));
 }
 
 #[test]

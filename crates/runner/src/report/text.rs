@@ -14,12 +14,16 @@ impl Display for TestReport {
         let Self { exponent, worktype, res64, iterations, .. } = self;
         let prp = self.start.is_none();
         let Some(engine) = &self.engine else {
+            if let Some(number) = &self.number {
+                return write!(f, "{number} is prime, proven in machine words: no test is needed");
+            }
             return write!(f, "M2 = 3 is prime: no {worktype} test applies to it (res64 {res64})");
         };
         let number: String = self.known_factors.iter().map(|factor| format!("/{factor}")).collect();
         let squarings = units::count(*iterations, "squaring");
         match (self.status, prp) {
-            (Status::Prime, true) => {
+            (status, _) if self.number.is_some() => self.of_form(f, status, &squarings),
+            (Status::Prime | Status::Probable, true) => {
                 write!(
                     f,
                     "M{exponent}{number} is a probable prime: PRP-3 res64 {res64}, {squarings}"
@@ -28,7 +32,9 @@ impl Display for TestReport {
             (Status::Composite, true) => {
                 write!(f, "M{exponent}{number} is composite: PRP-3 res64 {res64}, {squarings}")
             }
-            (Status::Prime, false) => write!(f, "M{exponent} is prime (Lucas–Lehmer): {squarings}"),
+            (Status::Prime | Status::Probable, false) => {
+                write!(f, "M{exponent} is prime (Lucas–Lehmer): {squarings}")
+            }
             (Status::Composite, false) => {
                 write!(f, "M{exponent} is composite (Lucas–Lehmer): res64 {res64}, {squarings}")
             }
@@ -79,6 +85,30 @@ impl Display for TestReport {
                 ", {} and {} overcome",
                 units::count(g, "failed check"),
                 units::count(r, "round-off error")
+            ),
+        }
+    }
+}
+
+impl TestReport {
+    /// Writes the verdict on a number that is not a Mersenne number.
+    fn of_form(&self, f: &mut fmt::Formatter<'_>, status: Status, squarings: &str) -> fmt::Result {
+        let Self { worktype, res64, iterations, total, .. } = self;
+        let number = self.number.as_deref().unwrap_or_default();
+        match status {
+            Status::Prime => {
+                let theorem = self.theorem.as_deref().unwrap_or_default();
+                write!(f, "{number} is prime ({theorem}): {worktype}, {squarings}")
+            }
+            Status::Probable => {
+                write!(f, "{number} is a probable prime: {worktype} res64 {res64}, {squarings}")
+            }
+            Status::Composite => {
+                write!(f, "{number} is composite: {worktype} res64 {res64}, {squarings}")
+            }
+            Status::Certified | Status::Interim => write!(
+                f,
+                "{number} {worktype} after {iterations} of {total} squarings: res64 {res64}, no verdict yet"
             ),
         }
     }

@@ -220,7 +220,7 @@ mod tests {
         let spec = TestSpec::certification(exponent, start.clone(), squarings);
         let report = TestReport::new(&Outcome {
             kind: spec.kind,
-            exponent: P,
+            number: P.into(),
             verdict: Verdict::Certified,
             residue: start.clone(),
             iterations: squarings,

@@ -115,7 +115,7 @@ impl Watch {
             test.device = Some(plan.place().into());
             test.engine = Some(plan.engine().into());
             test.fft_length = Some(plan.length());
-            test.total = kind.iterations(plan.exponent().get());
+            test.total = kind.iterations(plan.number());
         }
         told.write();
     }

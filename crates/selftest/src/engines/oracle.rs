@@ -38,7 +38,7 @@ impl EngineFamily for Limbs {
     fn margin(&self, p: u32, length: usize) -> Result<Margin, EngineError> {
         let unusable = |reason: &str| EngineError::Unusable {
             engine: self.name(),
-            exponent: p,
+            number: p.into(),
             length,
             reason: reason.into(),
         };

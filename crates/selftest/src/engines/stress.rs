@@ -80,7 +80,7 @@ pub fn stress(
     let mut workers = plans
         .iter()
         .map(|plan| {
-            let expected = known(plan.exponent().get());
+            let expected = known(plan.exponent());
             Ok(Worker { plan, engine: plan.build(REGISTERS)?, expected })
         })
         .collect::<Result<Vec<_>, EngineError>>()?;

@@ -6,8 +6,8 @@ use std::{env, fs, process};
 
 use warpint_mersenne::checkpoint::CheckpointStore;
 use warpint_mersenne::{
-    EngineFamily, Event, Exponent, Finished, Outcome, Plan, RunOptions, StopToken, TestError,
-    TestKind, TestSpec, primality,
+    EngineFamily, Event, Exponent, Finished, Number, Outcome, Plan, RunOptions, StopToken,
+    TestError, TestKind, TestSpec, primality,
 };
 
 /// The result and the events of a sitting: one run of a test until it ends or stops.
@@ -57,7 +57,7 @@ impl<'a> Run<'a> {
 
     /// Runs the test with a family's plan for one thread.
     pub(super) fn by(self, family: &'static dyn EngineFamily) -> Result<Sitting, String> {
-        let plan = plan(family, self.spec.exponent)?;
+        let plan = plan(family, self.spec.number)?;
         let mut events = vec![];
         let finished = primality::run(
             &self.spec,
@@ -72,8 +72,11 @@ impl<'a> Run<'a> {
 }
 
 /// Returns the plan of a family for an exponent and one thread.
-pub(super) fn plan(family: &'static dyn EngineFamily, exponent: Exponent) -> Result<Plan, String> {
-    Plan::of_family(exponent, family, None, Some(1)).map_err(|e| e.to_string())
+pub(super) fn plan(
+    family: &'static dyn EngineFamily,
+    number: impl Into<Number>,
+) -> Result<Plan, String> {
+    Plan::of_family(number, family, None, Some(1)).map_err(|e| e.to_string())
 }
 
 /// Opens the checkpoint store of a test in a folder.

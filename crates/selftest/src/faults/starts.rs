@@ -125,7 +125,7 @@ fn check_known(kind: TestKind, exponent: Exponent, found: &Residue) -> Result<()
         TestKind::Ll(_) if primes.contains(&p) => Some("0000000000000000".to_owned()),
         TestKind::Prp => known.map(|known| known.prp),
         TestKind::Ll(_) => known.map(|known| known.ll),
-        TestKind::Cert(_) => None,
+        _ => None,
     };
     let found = found.res64_hex();
     match expected {

@@ -288,8 +288,8 @@ fn composite_moduli_and_errors() {
     // About half of 192 errors are found.
     assert!((60..140).contains(&wrong), "{wrong}");
     // x − 2 = 0, and a common factor with M11 = 23·89.
-    assert_eq!(jacobi_of_ll(&Residue::from_u64(9_949, 2), 1, &|| false), Some(0));
-    assert_eq!(jacobi_of_ll(&Residue::from_u64(11, 2 + 46), 1, &|| false), Some(0));
+    assert_eq!(jacobi_of_ll(&Residue::from_u64(9_949u32, 2), 1, &|| false), Some(0));
+    assert_eq!(jacobi_of_ll(&Residue::from_u64(11u32, 2 + 46), 1, &|| false), Some(0));
 }
 
 #[test]

@@ -251,9 +251,8 @@ fn a_checkpoint_with_an_impossible_residue_is_set_aside() {
     let mut store = store(root.path(), p, LL);
     let state = |iteration, value| State {
         kind: LL,
-        exponent: 61,
         iteration,
-        residue: Residue::from_u64(61, value),
+        residue: Residue::from_u64(61u32, value),
         shift: 0,
         elapsed: Duration::ZERO,
         errors: ErrorCounts::default(),

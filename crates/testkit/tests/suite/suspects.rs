@@ -54,7 +54,6 @@ fn plant(root: &Path, planted: &[Planted]) -> CheckpointStore {
     for &(iteration, right, confirmed) in planted {
         let state = State {
             kind: LL,
-            exponent: P,
             iteration,
             residue: residue(iteration, right),
             shift: 0,

@@ -7,15 +7,13 @@ use std::time::Duration;
 use sha2::{Digest, Sha256};
 
 use crate::primality::LARGEST_BLOCK;
-use crate::{DigestedResidue, ErrorCounts, Residue, ResidueError, TestKind};
+use crate::{DigestedResidue, ErrorCounts, Number, Residue, ResidueError, TestKind};
 
 /// The state of a test at some iteration, as kept on the host and on disk.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct State {
     /// The kind of the test.
     pub kind: TestKind,
-    /// The exponent p of M_p.
-    pub exponent: u32,
     /// The number of squarings done.
     pub iteration: u64,
     /// The term of the sequence at `iteration`, without shift.
@@ -174,11 +172,17 @@ impl<W: FnMut(&[u8]) -> Result<(), E>, E> Pieces<W> {
 }
 
 impl State {
-    /// Returns an upper bound on the size of a checkpoint of M_p in bytes. A reader can reject a
+    /// Returns an upper bound on the size of a checkpoint of a number in bytes. A reader can reject a
     /// longer file without reading it.
     #[must_use]
-    pub fn max_file_size(exponent: u32) -> u64 {
-        (MAX_HEADER + CHECKSUM + 3 * Residue::byte_len(exponent)) as u64
+    pub fn max_file_size(number: impl Into<Number>) -> u64 {
+        (MAX_HEADER + CHECKSUM + 3 * Residue::byte_len(number)) as u64
+    }
+
+    /// Returns the number that is tested, which is the modulus of the residues.
+    #[must_use]
+    pub fn number(&self) -> Number {
+        self.residue.number()
     }
 
     /// Returns whether the state shows no sign of a memory error since it was computed or read.
@@ -208,8 +212,8 @@ impl State {
     }
 
     /// Returns the state as the bytes of a checkpoint file. The file consists of a header of text
-    /// lines that ends with an empty line, residues of ⌈p/8⌉ little-endian bytes each, and the
-    /// SHA-256 of everything before it.
+    /// lines that ends with an empty line, residues of [`Residue::byte_len`] little-endian bytes each,
+    /// and the SHA-256 of everything before it.
     ///
     /// The first residue is the present one. For PRP tests and certifications, the last verified
     /// residue follows unless it is the present one. Then the product of the next check follows
@@ -234,7 +238,7 @@ impl State {
         let mut pieces = Pieces { write, piece: Vec::with_capacity(PIECE), hash: Sha256::new() };
         pieces.push(self.header().as_bytes())?;
         let mut residue = |x: &Residue| {
-            let mut left = Residue::byte_len(self.exponent);
+            let mut left = Residue::byte_len(self.number());
             x.limbs().iter().try_for_each(|limb| {
                 let bytes = limb.to_le_bytes();
                 let some = &bytes[..left.min(bytes.len())];
@@ -258,21 +262,22 @@ impl State {
     /// Returns the header, with the empty line at its end.
     fn header(&self) -> String {
         let mut header = String::new();
-        let total = self.kind.iterations(self.exponent);
+        let number = self.number();
+        let total = self.kind.iterations(number);
         let mut line = |text: std::fmt::Arguments<'_>| {
             // Writing to a String cannot fail.
             let _ = header.write_fmt(format_args!("{text}\n"));
         };
         line(format_args!(
-            "{MAGIC}: {} M{} iteration {} of {total} res64 {}",
+            "{MAGIC}: {} {number} iteration {} of {total} res64 {}",
             self.kind,
-            self.exponent,
             self.iteration,
             self.residue.res64_hex()
         ));
         line(format_args!("version: {VERSION}"));
         line(format_args!("test: {}", self.kind.slug()));
-        line(format_args!("exponent: {}", self.exponent));
+        let (name, value) = number_line(number);
+        line(format_args!("{name}: {value}"));
         line(format_args!("iteration: {}", self.iteration));
         line(format_args!("shift: {}", self.shift));
         line(format_args!("elapsed-ms: {}", self.elapsed.as_millis()));
@@ -299,9 +304,14 @@ impl State {
         header
     }
 
-    /// Decodes a checkpoint file of M_p for the test `kind`, where p is `exponent`. Every part is
-    /// checked before it is used.
-    pub fn from_bytes(bytes: &[u8], kind: TestKind, exponent: u32) -> Result<Self, FormatError> {
+    /// Decodes a checkpoint file of the test `kind` of a number. Every part is checked before it is
+    /// used.
+    pub fn from_bytes(
+        bytes: &[u8],
+        kind: TestKind,
+        number: impl Into<Number>,
+    ) -> Result<Self, FormatError> {
+        let number = number.into();
         if !bytes.starts_with(MAGIC.as_bytes()) {
             return Err(FormatError::NotOurs);
         }
@@ -319,10 +329,10 @@ impl State {
         let header = Header { text };
         let first = text.lines().next().unwrap_or_default();
         let of_this_test = header.get("test") == Some(kind.slug().as_str())
-            && header.get("exponent") == Some(exponent.to_string().as_str());
+            && header.get(number_line(number).0) == Some(number_line(number).1.as_str());
         let version = header.get("version");
         let of_old = version == Some(OLD_VERSION);
-        let total = kind.iterations(exponent);
+        let total = kind.iterations(number);
         let iteration = header.number("iteration").filter(|&k| k <= total);
         let stretch =
             kind.is_checked().then(|| Stretch::read(&header, iteration.unwrap_or(0))).transpose();
@@ -334,7 +344,7 @@ impl State {
             _ => Body { verified: 0, product: 0 },
         };
         let residues = body.product + 1;
-        let size = Residue::byte_len(exponent);
+        let size = Residue::byte_len(number);
         let begin = end + 2;
         let expected = begin + residues * size + CHECKSUM;
 
@@ -362,7 +372,7 @@ impl State {
 
         let residue = |i: usize| {
             let start = begin + i * size;
-            Residue::from_le_bytes(exponent, &bytes[start..start + size])
+            Residue::from_le_bytes(number, &bytes[start..start + size])
         };
         let iteration = iteration.ok_or(field("iteration"))?;
         let gerbicz = match stretch.map_err(field)? {
@@ -390,10 +400,9 @@ impl State {
         let errors = |name| count(name).ok_or(field(name));
         Ok(Self {
             kind,
-            exponent,
             iteration,
             residue: residue(0)?,
-            shift: count("shift").filter(|&s| s < exponent).ok_or(field("shift"))?,
+            shift: count("shift").filter(|&s| is_shift(s, number)).ok_or(field("shift"))?,
             elapsed: header
                 .number("elapsed-ms")
                 .map(Duration::from_millis)
@@ -425,6 +434,20 @@ impl State {
             gerbicz,
         })
     }
+}
+
+/// Returns the name and the value of the header line that names the number.
+fn number_line(number: Number) -> (&'static str, String) {
+    if number.is_mersenne() {
+        ("exponent", number.exponent().to_string())
+    } else {
+        ("number", number.to_string())
+    }
+}
+
+/// Returns whether s can be the shift of a residue modulo the number.
+fn is_shift(s: u32, number: Number) -> bool {
+    s == 0 || number.is_mersenne() && s < number.exponent()
 }
 
 fn field(field: &'static str) -> FormatError {

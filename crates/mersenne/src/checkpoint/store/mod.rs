@@ -1,4 +1,4 @@
-//! The checkpoint directory of one exponent, with its lock and the checkpoints of several
+//! The checkpoint directory of one number, with its lock and the checkpoints of several
 //! iterations.
 
 use std::ffi::OsStr;
@@ -10,7 +10,7 @@ use warpint_files::{Disk, ErrorKind, FileError, Folder};
 
 use super::format::{FormatError, State};
 use super::lock::{Attempt, DirectoryLock};
-use crate::{Event, TestKind};
+use crate::{Event, Number, TestKind};
 
 /// The number of newest checkpoints that are always kept. Verified and unverified checkpoints are
 /// counted separately.
@@ -22,7 +22,8 @@ const SPREAD: u64 = 4;
 const UNVERIFIED: &str = "ckpt";
 const VERIFIED: &str = "verified";
 
-/// The checkpoints of one test in the directory `DIR/M<p>`. The directory is locked for this
+/// The checkpoints of one test in the directory `DIR/M<p>`, or `DIR/<k>_<b>_<n>+1` for a number that
+/// is not a Mersenne number ([`Number::file_name`]). The directory is locked for this
 /// process until the store is dropped.
 ///
 /// Files are named `<test>-<iteration, ten digits>.ckpt`, or `.verified` if a check has confirmed
@@ -33,7 +34,7 @@ const VERIFIED: &str = "verified";
 #[derive(Debug)]
 pub struct CheckpointStore {
     folder: Folder,
-    exponent: u32,
+    number: Number,
     kind: TestKind,
     notices: Vec<Event>,
     lock: DirectoryLock,
@@ -115,14 +116,19 @@ impl Entry {
 }
 
 impl CheckpointStore {
-    /// Opens `root/M<p>`, creates it if necessary, and locks it for this process. Removes
+    /// Opens the directory of the number in `root`, creates it if necessary, and locks it for this process. Removes
     /// incomplete files that a killed process has left.
     ///
     /// # Errors
     /// Returns an error if the directory cannot be created, locked or read, or if another process
     /// holds the lock.
-    pub fn open(root: &Path, exponent: u32, kind: TestKind) -> Result<Self, CheckpointError> {
-        let folder = Folder::at(root).inside(format!("M{exponent}"));
+    pub fn open(
+        root: &Path,
+        number: impl Into<Number>,
+        kind: TestKind,
+    ) -> Result<Self, CheckpointError> {
+        let number = number.into();
+        let folder = Folder::at(root).inside(number.file_name());
         let path = || folder.path().to_owned();
         let directory_error =
             |source: io::Error| CheckpointError::Directory { path: path(), source };
@@ -132,7 +138,7 @@ impl CheckpointStore {
             Attempt::Held { pid } => return Err(CheckpointError::Locked { path: path(), pid }),
         };
         let notices = stale.map(|pid| Event::StaleLock { pid }).into_iter().collect();
-        let store = Self { folder, exponent, kind, notices, lock };
+        let store = Self { folder, number, kind, notices, lock };
         for entry in store.folder.list().map_err(|e| store.directory_error(e.into()))? {
             if Path::new(&entry.name).extension().is_some_and(|e| e == "tmp") {
                 // A file that cannot be removed does no harm, because it is never read.
@@ -148,7 +154,7 @@ impl CheckpointStore {
         self.folder = self.folder.clone().with_disk(disk);
     }
 
-    /// Returns the path `root/M<p>`.
+    /// Returns the path of the directory.
     #[must_use]
     pub fn dir(&self) -> &Path {
         self.folder.path()
@@ -248,7 +254,7 @@ impl CheckpointStore {
         entries.retain(wanted);
         entries.sort_by_key(|e| (e.iteration, e.verified));
         for entry in entries.into_iter().rev() {
-            let limit = State::max_file_size(self.exponent);
+            let limit = State::max_file_size(self.number);
             let bytes = match self.folder.read(entry.name(), limit) {
                 Ok(bytes) => bytes,
                 Err(e @ (FileError::NotAFile { .. } | FileError::TooLarge { .. }))
@@ -262,7 +268,7 @@ impl CheckpointStore {
                     return Err(CheckpointError::Unreadable { path: entry.path, source: e.into() });
                 }
             };
-            match State::from_bytes(&bytes, self.kind, self.exponent) {
+            match State::from_bytes(&bytes, self.kind, self.number) {
                 // A checkpoint with a wrong name could stay the newest for ever, or count as
                 // verified.
                 Ok(state)

@@ -15,7 +15,6 @@ const P: u32 = 127;
 fn ll(iteration: u64) -> State {
     State {
         kind: TestKind::Ll(LlStart::Four),
-        exponent: P,
         iteration,
         residue: Residue::from_u64(P, iteration + 1000),
         shift: 0,

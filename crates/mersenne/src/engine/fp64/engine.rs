@@ -112,7 +112,7 @@ impl Fp64Engine {
     pub(super) fn new(layout: WordLayout, options: BuildOptions) -> Result<Self, EngineError> {
         let unusable = |reason| EngineError::Unusable {
             engine: Fp64.name(),
-            exponent: layout.exponent(),
+            number: layout.exponent().into(),
             length: layout.len(),
             reason,
         };

@@ -90,7 +90,7 @@ impl Fp64 {
         let unusable = |reason: &str| {
             Err(EngineError::Unusable {
                 engine: self.name(),
-                exponent: p,
+                number: p.into(),
                 length,
                 reason: reason.into(),
             })
@@ -134,7 +134,7 @@ impl Fp64 {
         if options.check_squarings && !self.checks_squarings(p, length, options.variant) {
             let reason = "squarings cannot be checked at this length".into();
             let engine = self.name();
-            return Err(EngineError::Unusable { engine, exponent: p, length, reason });
+            return Err(EngineError::Unusable { engine, number: p.into(), length, reason });
         }
         engine::Fp64Engine::new(self.layout(p, length)?, options)
     }

@@ -75,7 +75,7 @@ impl EngineFamily for Goldilocks {
     fn margin(&self, p: u32, length: usize) -> Result<Margin, EngineError> {
         let unusable = |reason: String| EngineError::Unusable {
             engine: self.name(),
-            exponent: p,
+            number: p.into(),
             length,
             reason,
         };
@@ -115,7 +115,7 @@ impl EngineFamily for Goldilocks {
         }
         with_lanes::<u64>(layout, options).ok_or_else(|| EngineError::Unusable {
             engine: self.name(),
-            exponent: p,
+            number: p.into(),
             length,
             reason: "the field has no transform of this length".into(),
         })

@@ -144,7 +144,12 @@ pub(super) trait Arithmetic: EngineFamily + Default + Send + 'static {
     /// Returns [`EngineError::Unusable`] for an exponent at a transform length, with the given
     /// reason.
     fn unusable(exponent: u32, length: usize, reason: String) -> EngineError {
-        EngineError::Unusable { engine: Self::default().name(), exponent, length, reason }
+        EngineError::Unusable {
+            engine: Self::default().name(),
+            number: exponent.into(),
+            length,
+            reason,
+        }
     }
 }
 

@@ -161,7 +161,8 @@ fn layout(
     length: usize,
     most_bits: usize,
 ) -> Result<WordLayout, EngineError> {
-    let unusable = |reason: String| EngineError::Unusable { engine, exponent: p, length, reason };
+    let unusable =
+        |reason: String| EngineError::Unusable { engine, number: p.into(), length, reason };
     if !Hybrid.exponent_range().contains(&p) {
         return Err(unusable(format!("exponents are from {LEAST_EXPONENT} to 2^31 − 1")));
     }
@@ -183,7 +184,7 @@ fn layout(
 fn transform(engine: &'static str, layout: WordLayout) -> Result<Transform, EngineError> {
     Transform::new(layout, Cpu::get().level).ok_or_else(|| EngineError::Unusable {
         engine,
-        exponent: layout.exponent(),
+        number: layout.exponent().into(),
         length: layout.len(),
         reason: "the length cannot be divided into rows and columns".into(),
     })

@@ -4,7 +4,7 @@ use super::super::registers::{D, LAST, NEXT, POWER, READ, V, X};
 use super::super::sequence::Advance;
 use super::{Prp, stretch_of};
 use crate::digested::Fingerprint;
-use crate::{DigestedResidue, Engine, EngineError, Residue, Shift, Step};
+use crate::{DigestedResidue, Engine, EngineError, Residue, Shift};
 
 /// The residue x_target.
 #[derive(Debug, Clone)]
@@ -28,6 +28,8 @@ pub(super) enum Check {
     Power {
         /// The number of squarings that are done.
         done: u64,
+        /// The number S of the equation, in limbs.
+        sum: Vec<u64>,
     },
 }
 
@@ -56,7 +58,7 @@ impl Prp {
             clear(engine, READ)?;
             Check::Tail { done: 0, reached }
         } else {
-            Check::Power { done: 0 }
+            self.power()
         });
         Ok(())
     }
@@ -71,18 +73,25 @@ impl Prp {
     ) -> Result<Advance, EngineError> {
         match check {
             Check::Tail { done, reached } => self.check_tail(engine, done, reached, most),
-            Check::Power { done } => self.check_power(engine, done, most),
+            Check::Power { done, sum } => self.check_power(engine, done, sum, most),
         }
     }
 
+    /// Returns the second part of a check, before its first squaring. The present iteration is the end
+    /// of the last block.
+    fn power(&self) -> Check {
+        let sum = self.steps.sum(self.verified.0, self.block, self.iteration);
+        Check::Power { done: 0, sum }
+    }
+
     /// Writes x_target without shift to register LAST. Returns x_target, or `None` if it is not the
-    /// square of x_(target−1).
+    /// next term after x_(target−1).
     fn write_last(&self, engine: &mut dyn Engine) -> Result<Option<Residue>, EngineError> {
         let last = self.last.as_ref();
         let residue = match (&self.before_last, last.and_then(|last| last.residue.as_ref())) {
             (Some(before), _) => {
                 engine.write(LAST, before, Shift::ZERO)?;
-                engine.square(LAST, 1, Step::Square, Shift::ZERO)?;
+                self.steps.step(engine, LAST, self.target - 1, 1, Shift::ZERO)?;
                 engine.read(LAST, Shift::ZERO)?
             }
             (None, Some(last)) => {
@@ -108,7 +117,7 @@ impl Prp {
         }
         let squarings = self.iteration - self.target;
         let n = most.min(squarings - done);
-        engine.square(LAST, n, Step::Square, Shift::ZERO)?;
+        self.steps.step(engine, LAST, self.target + done, n, Shift::ZERO)?;
         if done + n < squarings {
             self.check = Some(Check::Tail { done: done + n, reached });
             return Ok(Advance::Going);
@@ -118,25 +127,28 @@ impl Prp {
         if raised != reached {
             return Ok(self.failed(reached.res64, raised.res64, self.last_res64()));
         }
-        self.check = Some(Check::Power { done: 0 });
+        self.check = Some(self.power());
         Ok(Advance::Going)
     }
 
-    /// Raises the product to the power 2^B, and compares both sides of the equation.
+    /// Raises the product to the power 2^B, with the factors a^S, and compares both sides of the
+    /// equation.
     fn check_power(
         &mut self,
         engine: &mut dyn Engine,
         done: u64,
+        sum: Vec<u64>,
         most: u64,
     ) -> Result<Advance, EngineError> {
         if done == 0 {
             engine.copy(POWER, D)?;
+            self.steps.times_high_part(engine, POWER, V, &sum, self.block)?;
         }
         let n = most.min(self.block - done);
         let begun = self.product_shift.after_squarings(done, self.p);
-        engine.square(POWER, n, Step::Square, begun)?;
+        self.steps.raise(engine, POWER, &sum, self.block - done, n, begun)?;
         if done + n < self.block {
-            self.check = Some(Check::Power { done: done + n });
+            self.check = Some(Check::Power { done: done + n, sum });
             return Ok(Advance::Going);
         }
         let at_end = self.last.is_some();

@@ -1,7 +1,11 @@
-//! The probable-prime test to base 3 with Gerbicz–Li checks, and certifications.
+//! Powers with Gerbicz–Li checks: probable-prime tests, Proth's test and certifications.
 //!
-//! The sequence is x_k = 3^(2^k) mod M_p; a certification starts with another x_0. The residue of
-//! type 1 is 3^(M_p − 1) = x_p / 9, which is 1 if M_p is prime.
+//! For M_p the sequence is x_k = 3^(2^k) mod M_p; a certification starts with another x_0. The residue
+//! of type 1 is 3^(M_p − 1) = x_p / 9, which is 1 if M_p is prime.
+//!
+//! For other numbers N the sequence is the power a^E mod N, bit by bit from the highest bit of E, with
+//! E = N − 1 (Fermat) or E = (N − 1)/2 (Proth): x_0 = 1 and x_(j+1) = x_j²·a^(e_j), where e_j is bit
+//! T − 1 − j of E, T the number of bits of E, and e_j = 0 for j ≥ T. So x_T = a^E.
 //!
 //! A check covers a stretch of squarings that starts at a verified iteration v and consists of
 //! blocks of B squarings. Let D_t be the product of the terms x_v, x_(v+B), x_(v+2B), … up to
@@ -9,7 +13,14 @@
 //!
 //! D_t = x_v · D_(t−1)^(2^B),
 //!
-//! because raising to the power 2^B moves every factor by one block. The left side costs one
+//! because raising to the power 2^B moves every factor by one block. If the squarings are followed by
+//! factors a^(e_j), then x_(v+(i+1)B) = x_(v+iB)^(2^B)·a^(s_i), where s_i is the number with the bits
+//! e_(v+iB), …, e_(v+(i+1)B−1), the highest first. The equation becomes
+//!
+//! D_t = x_v · D_(t−1)^(2^B) · a^S, where S = s_0 + … + s_(t−1) (Li 2017).
+//!
+//! With S = h·2^B + l, the last two factors are (D_(t−1)·a^h)^(2^B)·a^l, which costs B squarings with
+//! factors like the sequence itself. The left side costs one
 //! product per block, the right side B squarings per check. A wrong squaring anywhere in the
 //! stretch violates the equation, except with negligible probability (Gerbicz; Li 2017). If a
 //! product costs as much as c squarings, B = √(cL) minimises the cost of a check that covers L
@@ -17,8 +28,8 @@
 //! 2·10^6 and c = 3.
 //!
 //! Let T be the last iteration of the run. The run continues past T to the end E of the block, so
-//! that a check covers T. Then two more conditions must hold. First, x_T as read must be the square
-//! of x_(T−1), which the host holds. Second, x_T squared E − T times must be x_E. The
+//! that a check covers T. Then two more conditions must hold. First, x_T as read must follow from
+//! x_(T−1), which the host holds, by the last step. Second, x_T squared E − T times must be x_E. The
 //! second condition alone would accept −x_T.
 //!
 //! Two kinds of residues are first read to the host and then written back into the registers that
@@ -37,19 +48,21 @@
 //! x_(T−1) again, and must have the same fingerprint.
 
 mod check;
+mod steps;
 #[cfg(test)]
 mod tests;
 
 use std::time::Duration;
 
 use check::{Check, Last, clear};
+use steps::Steps;
 
 use super::TestKind;
 use super::registers::{COUNT, D, READ, X};
 use super::sequence::{Advance, Sequence};
 use crate::checkpoint::{Confirmation, GerbiczState, State};
 use crate::digested::Fingerprint;
-use crate::{DigestedResidue, Engine, EngineError, ErrorCounts, Residue, Shift, Step, Verdict};
+use crate::{DigestedResidue, Engine, EngineError, ErrorCounts, Number, Residue, Shift, Verdict};
 
 /// The assumed cost of a product, as a number of squarings, on all machines. It includes the cost
 /// of interrupting the squarings. On an H200 at the exponent 82,589,933 a product takes 184 µs and
@@ -66,10 +79,13 @@ pub(crate) const LARGEST_BLOCK: u64 = 2_465;
 /// The reason is that devices do squarings in groups, and the last squaring of a block separately.
 const GROUP: u64 = 32;
 
-/// The sequence x_(k+1) = x_k² mod M_p up to x_target, guarded by Gerbicz–Li checks.
+/// The sequence x_(j+1) = x_j²·a^(e_j) mod N up to x_target, guarded by Gerbicz–Li checks.
 pub(super) struct Prp {
     kind: TestKind,
+    number: Number,
+    /// The exponent of the number, for shifts.
     p: u32,
+    steps: Steps,
     start: Start,
     target: u64,
     /// The iterations, ascending, at which `advance` must return the residue.
@@ -117,7 +133,9 @@ impl Prp {
     pub(super) fn new(kind: TestKind, start: Residue, target: u64) -> Self {
         Self {
             kind,
+            number: start.number(),
             p: start.exponent(),
+            steps: Steps::of(kind, start.number()),
             target,
             wanted: vec![],
             iteration: 0,
@@ -156,7 +174,6 @@ impl Prp {
     fn state(&self, iteration: u64, residue: Residue, product: Residue) -> State {
         State {
             kind: self.kind,
-            exponent: self.p,
             iteration,
             residue,
             shift: self.first_shift.bits(),
@@ -235,12 +252,19 @@ impl Sequence for Prp {
 
     fn first(&self) -> State {
         let start = match &self.start {
-            Start::Small(v) => Residue::from_u64(self.p, *v),
+            Start::Small(v) => Residue::from_u64(self.number, *v),
             Start::Long(x) => x.clone(),
         };
-        let first =
-            Self::new(self.kind, start.clone(), self.target).shifted(self.first_shift.bits());
-        first.state(0, start.clone(), start)
+        State {
+            gerbicz: Some(GerbiczState {
+                block: block_for(self.target) as u32,
+                verified_iteration: 0,
+                verified: DigestedResidue::new(start.clone()),
+                product_iteration: 0,
+                product: start.clone(),
+            }),
+            ..self.state(0, start.clone(), start)
+        }
     }
 
     fn target(&self) -> u64 {
@@ -293,7 +317,7 @@ impl Sequence for Prp {
             // A block is not split if it is short.
             let whole = stop - self.iteration;
             let n = if self.block <= most { whole } else { left.min(whole) };
-            engine.square(X, n, Step::Square, self.shift_at(self.iteration))?;
+            self.steps.step(engine, X, self.iteration, n, self.shift_at(self.iteration))?;
             self.iteration += n;
             left = left.saturating_sub(n);
             let is_wanted = wanted == Some(self.iteration);
@@ -352,15 +376,22 @@ impl Sequence for Prp {
     }
 
     fn verdict(&self, last: Residue) -> (Verdict, Residue) {
-        if self.target < self.kind.iterations(self.p) {
+        if self.target < self.kind.iterations(self.number) {
             return (Verdict::Interim, last);
         }
-        if matches!(self.kind, TestKind::Cert(_)) {
-            return (Verdict::Certified, last);
+        let verdict_if = |holds, verdict| if holds { verdict } else { Verdict::Composite };
+        match self.kind {
+            TestKind::Cert(_) => return (Verdict::Certified, last),
+            TestKind::Fermat { .. } => {
+                return (verdict_if(last.is(1), Verdict::ProbablePrime), last);
+            }
+            TestKind::Proth { .. } => {
+                return (verdict_if(last.is_minus(1), Verdict::Prime), last);
+            }
+            TestKind::Prp | TestKind::Ll(_) | TestKind::Riesel => {}
         }
         // 9 is invertible mod M_p for odd p, since 2^p − 1 ≡ 1 mod 3.
         let residue = last.divided_by(9).unwrap_or(last);
-        let verdict = if residue.is(1) { Verdict::ProbablePrime } else { Verdict::Composite };
-        (verdict, residue)
+        (verdict_if(residue.is(1), Verdict::ProbablePrime), residue)
     }
 }

@@ -1,4 +1,5 @@
 use super::*;
+use crate::Step;
 
 #[test]
 fn a_verified_state_that_memory_has_changed_is_known() {

@@ -134,9 +134,9 @@ fn whole_test(
         return Err(format!("ended with {finished:?} without a stop request"));
     };
     let verdict = match (is_prime, kind) {
-        (true, TestKind::Ll(_)) => Verdict::Prime,
-        (true, TestKind::Prp) => Verdict::ProbablePrime,
         (true, TestKind::Cert(_)) => Verdict::Certified,
+        (true, kind) if kind.is_lucas() => Verdict::Prime,
+        (true, _) => Verdict::ProbablePrime,
         (false, _) => Verdict::Composite,
     };
     let (found, errors) = (outcome.residue.res64_hex(), outcome.errors);

@@ -72,7 +72,7 @@ fn residues_in_another_order_or_of_another_power_are_refused() {
 
 #[test]
 fn zeros_satisfy_the_equations_and_are_refused() {
-    let zero = Residue::from_u64(1009, 0);
+    let zero = Residue::from_u64(1009u32, 0);
     let exponent = Exponent::new(1009).unwrap();
     let proof = Proof::new(exponent, zero.clone(), vec![zero.clone(); 3]).unwrap();
     assert!(!verified(fp64(1009), &proof).is_valid());

@@ -14,7 +14,7 @@ pub(crate) fn fp64(p: u32) -> Plan {
 /// Computes the squarings of a PRP test. Saves the residues that are required for a proof with
 /// `power` middles in `folder`. Returns the last residue.
 pub(crate) fn keep_residues(plan: Plan, power: u32, folder: &ResidueFolder) -> Residue {
-    let p = plan.exponent().get();
+    let p = plan.exponent();
     let mut engine = plan.build(1).unwrap();
     engine.set(0, 3, Shift::ZERO).unwrap();
     let mut iteration = 0;

@@ -21,7 +21,7 @@ fn what_does_not_belong_together_is_an_error() {
     let stop = StopToken::new();
     let foreign = verify(fp64(1013), &proof, &mut |_| {}, &stop);
     assert!(matches!(foreign, Err(ProofError::Foreign { exponent: 1009, found: 1013 })));
-    let other = Residue::from_u64(1013, 3);
+    let other = Residue::from_u64(1013u32, 3);
     let mixed = Proof::new(proof.exponent(), proof.last().clone(), vec![other.clone()]);
     assert!(matches!(mixed, Err(ProofError::Foreign { .. })));
     for power in [0, 12, 16] {

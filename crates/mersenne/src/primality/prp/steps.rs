@@ -1,0 +1,141 @@
+//! The steps of a power: squarings, some of them followed by a factor.
+
+use warpint_natural::limbs::{add_assign, sub_assign};
+
+use super::super::TestKind;
+use super::clear;
+use crate::{Engine, EngineError, Number, Shift, Step};
+
+/// The steps x_(j+1) = x_j²·a^(e_j), where e_j is bit T − 1 − j of the exponent E for j < T, and 0 for
+/// j ≥ T. Here T is the number of iterations of the whole test.
+pub(super) struct Steps {
+    base: u32,
+    /// E in little-endian limbs; empty if every step is a squaring.
+    exponent: Vec<u64>,
+    total: u64,
+}
+
+impl Steps {
+    /// Returns the steps of a test. Cost: that of [`Number::value`], for Fermat's and Proth's tests.
+    pub(super) fn of(kind: TestKind, number: Number) -> Self {
+        let (base, exponent) = match kind {
+            TestKind::Fermat { base } => (base, before(number)),
+            TestKind::Proth { base } => {
+                let mut half = before(number);
+                let mut above = 0;
+                for limb in half.iter_mut().rev() {
+                    (*limb, above) = (*limb >> 1 | above << 63, *limb & 1);
+                }
+                (base, half)
+            }
+            TestKind::Prp | TestKind::Cert(_) | TestKind::Ll(_) | TestKind::Riesel => (1, vec![]),
+        };
+        Self { base, exponent, total: kind.iterations(number) }
+    }
+
+    /// Returns whether e_j = 1.
+    fn has_factor(&self, j: u64) -> bool {
+        j < self.total && bit(&self.exponent, self.total - 1 - j)
+    }
+
+    /// Returns the sum S of the numbers s_i of all blocks of `block` steps from step `from` to step
+    /// `to`. The bits of s_i are the e_j of the block, the highest first. Returns an empty number if
+    /// every step is a squaring. Cost: O(`to` − `from`).
+    pub(super) fn sum(&self, from: u64, block: u64, to: u64) -> Vec<u64> {
+        if self.exponent.is_empty() {
+            return vec![];
+        }
+        // The number of blocks is below 2^64.
+        let mut sum = vec![0; block as usize / 64 + 2];
+        let mut term = vec![0; block as usize / 64 + 1];
+        for first in (from..to).step_by(block as usize) {
+            term.fill(0);
+            for j in (0..block).filter(|j| self.has_factor(first + j)) {
+                let place = block - 1 - j;
+                term[place as usize / 64] |= 1 << (place % 64);
+            }
+            add_assign(&mut sum, &term);
+        }
+        sum
+    }
+
+    /// Does the steps `from`, …, `from` + n − 1 on a register.
+    pub(super) fn step(
+        &self,
+        engine: &mut dyn Engine,
+        register: usize,
+        from: u64,
+        n: u64,
+        shift: Shift,
+    ) -> Result<(), EngineError> {
+        self.runs(engine, register, n, shift, |j| self.has_factor(from + j))
+    }
+
+    /// Raises a register x to the power 2^n, multiplied by a to the power of the n bits of `sum` below
+    /// bit `top`.
+    pub(super) fn raise(
+        &self,
+        engine: &mut dyn Engine,
+        register: usize,
+        sum: &[u64],
+        top: u64,
+        n: u64,
+        shift: Shift,
+    ) -> Result<(), EngineError> {
+        self.runs(engine, register, n, shift, |j| bit(sum, top - 1 - j))
+    }
+
+    /// Multiplies a register by a^h, where h = ⌊`sum`/2^`block`⌋ is below 2^64. Leaves 0 in register
+    /// `work`.
+    pub(super) fn times_high_part(
+        &self,
+        engine: &mut dyn Engine,
+        register: usize,
+        work: usize,
+        sum: &[u64],
+        block: u64,
+    ) -> Result<(), EngineError> {
+        let Some(bits) = (0..64).rev().find(|&i| bit(sum, block + i)) else { return Ok(()) };
+        engine.set(work, 1, Shift::ZERO)?;
+        self.raise(engine, work, sum, block + bits + 1, bits + 1, Shift::ZERO)?;
+        engine.mul(register, register, work)?;
+        clear(engine, work)
+    }
+
+    /// Does n squarings of a register. The squaring number j, counted from 0, is followed by the factor
+    /// a if `has_factor(j)`. Squarings of the same kind are passed to the engine together.
+    fn runs(
+        &self,
+        engine: &mut dyn Engine,
+        register: usize,
+        n: u64,
+        shift: Shift,
+        has_factor: impl Fn(u64) -> bool,
+    ) -> Result<(), EngineError> {
+        if self.exponent.is_empty() {
+            return engine.square(register, n, Step::Square, shift);
+        }
+        let p = engine.exponent();
+        let mut done = 0;
+        while done < n {
+            let kind = has_factor(done);
+            let end = (done + 1..n).find(|&j| has_factor(j) != kind).unwrap_or(n);
+            let step = if kind { Step::SquareTimes(self.base) } else { Step::Square };
+            engine.square(register, end - done, step, shift.after_squarings(done, p))?;
+            done = end;
+        }
+        Ok(())
+    }
+}
+
+/// Returns N − 1.
+fn before(number: Number) -> Vec<u64> {
+    let mut value = number.value();
+    sub_assign(&mut value, &[1]);
+    value
+}
+
+/// Returns bit i of x, which is 0 above the limbs of x.
+fn bit(x: &[u64], i: u64) -> bool {
+    x.get((i / 64) as usize).is_some_and(|limb| limb >> (i % 64) & 1 == 1)
+}
