@@ -32,6 +32,9 @@ fn word() -> impl Strategy<Value = String> {
     let known = prop::sample::select(vec![
         "prp",
         "ll",
+        "test",
+        "3*2^189+1",
+        "--base",
         "batch",
         "mul",
         "calc",

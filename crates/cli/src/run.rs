@@ -1,8 +1,10 @@
-//! Runs the test of `warpint prp` and `warpint ll`, and chooses the device for a request.
+//! Runs the test of `warpint prp`, `warpint ll` and `warpint test`, and chooses the device for a request.
+
+use std::sync::Arc;
 
 use warpint::device::{Device, DeviceError};
-use warpint::mersenne::{DeviceChoice, DeviceId, Exponent, PlanRequest};
-use warpint::runner::{Job, Report};
+use warpint::mersenne::{DeviceChoice, DeviceId, Exponent, PlanRequest, StopToken};
+use warpint::runner::{Job, Observer, Report};
 
 use crate::args::TestArgs;
 use crate::console::Console;
@@ -13,7 +15,16 @@ use crate::report;
 /// Runs a test and prints the result; returns the exit code.
 pub(crate) fn one(job: &Job<'_>, args: &TestArgs) -> anyhow::Result<Exit> {
     let (console, stop) = Console::install(args.quiet, args.json)?;
-    Ok(match job.run(&console, &stop)? {
+    run_job(job, &console, &stop)
+}
+
+/// Runs a test whose reports go to `console`; returns the exit code.
+pub(crate) fn run_job(
+    job: &Job<'_>,
+    console: &Arc<dyn Observer>,
+    stop: &StopToken,
+) -> anyhow::Result<Exit> {
+    Ok(match job.run(console, stop)? {
         Report::Stopped(_) => Exit::Stopped,
         Report::Test(_) | Report::Factor(_) => Exit::Done,
     })

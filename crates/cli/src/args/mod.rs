@@ -15,6 +15,7 @@ mod collatz_delays;
 mod collatz_runs;
 mod machine;
 mod make_keys;
+mod number;
 mod proof;
 mod test;
 mod transforms;
@@ -43,6 +44,7 @@ pub(crate) use machine::{
     SelftestArgs, StressArgs, Tune, TuneArgs, TuneBatchArgs, TuneCollatzArgs,
 };
 pub(crate) use make_keys::{KeyTest, MakeKeysArgs};
+pub(crate) use number::NumberArgs;
 use proof::proof_power;
 pub(crate) use proof::{Proof, ProofVerifyArgs};
 use test::{LL_EXAMPLES, PRP_EXAMPLES};
@@ -52,9 +54,9 @@ pub(crate) use work::{StatusArgs, WorkArgs};
 
 /// Exact arithmetic on large integers, on GPUs and CPUs.
 ///
-/// Tests of Mersenne numbers 2^P − 1 (PRP, Lucas–Lehmer, GIMPS assignments), batches of integers,
-/// calculations with numbers of any length, audits of RSA keys, verification of the Collatz conjecture,
-/// transforms over big prime fields.
+/// Tests of Mersenne numbers 2^P − 1 (PRP, Lucas–Lehmer, GIMPS assignments) and of numbers K·B^N ± 1,
+/// batches of integers, calculations with numbers of any length, audits of RSA keys, verification of the
+/// Collatz conjecture, transforms over big prime fields.
 #[derive(Debug, Parser)]
 #[command(name = "warpint", version, after_help = EXAMPLES.to_owned() + CODES)]
 pub(crate) struct Cli {
@@ -66,6 +68,7 @@ const EXAMPLES: &str = "\
 Examples:
   warpint prp 216091            is 2^216091 − 1 a probable prime?
   warpint ll 44497              is 2^44497 − 1 prime?
+  warpint test '5*2^3313+1'     is 5·2^3313 + 1 prime?
   warpint work                  do the assignments of warpint-work/worktodo.txt
   warpint batch mul A B -o OUT  multiply the numbers of two files, pair by pair
   warpint audit-keys KEYS       find weak RSA keys, such as keys with a common prime
@@ -124,6 +127,18 @@ pub(crate) enum Command {
         #[command(flatten)]
         test: TestArgs,
     },
+    /// Test a number K*B^N+1 or K*B^N-1 by the test that proves most about it.
+    ///
+    /// Small and algebraic factors are sought first. Then K*2^N+1 with K < 2^N is proven prime or
+    /// composite by Proth's theorem (Pépin's for K = 1), K*2^N-1 with K < 2^N by the test of Lucas, Lehmer
+    /// and Riesel, and 2^p-1 by the Lucas–Lehmer test. All other numbers get Fermat's probable-prime test.
+    /// Powers are guarded by Gerbicz–Li checks, the other tests by Jacobi symbols.
+    ///
+    /// Numbers other than 2^p-1 are tested on the CPU by the engine `plain`. The verdict is P (proven
+    /// prime), PRP (probable prime), C (composite) or F (a factor is known). It is stored beside the
+    /// checkpoints, and for numbers other than 2^p-1 it is not appended to a results file.
+    #[command(after_help = number::EXAMPLES)]
+    Test(NumberArgs),
     /// Do GIMPS assignments: the lines of DIR/worktodo.txt, one after the other.
     ///
     /// Supported assignments are PRP, PRPDC, Test, DoubleCheck and Cert of Mersenne numbers. A PRP test can

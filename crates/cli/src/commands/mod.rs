@@ -15,6 +15,7 @@ mod selftest;
 mod selftest_faults;
 mod status;
 mod stress;
+mod test;
 mod tune;
 mod work;
 
@@ -27,6 +28,7 @@ pub(crate) fn run(command: Command) -> anyhow::Result<Exit> {
         Command::Ll { start, verify_with, check, test } => {
             ll::run(start, verify_with, check, &test)
         }
+        Command::Test(args) => test::run(&args),
         Command::Proof { what: Proof::Verify(args) } => proof::verify(&args),
         Command::AuditKeys(args) => audit_keys::run(&args),
         Command::Batch { what } => batch::run(&what),

@@ -55,6 +55,8 @@ mod files;
 mod leftovers;
 #[cfg(test)]
 mod make_keys;
+#[cfg(test)]
+mod numbers;
 #[cfg(unix)]
 #[cfg(test)]
 mod output;
