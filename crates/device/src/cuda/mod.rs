@@ -5,6 +5,7 @@ mod driver;
 mod graph;
 mod kernels;
 mod memory;
+mod pool;
 mod properties;
 mod staging;
 
@@ -26,6 +27,7 @@ use context::{Context, Event};
 use driver::Driver;
 use graph::Executable;
 use kernels::{Arguments, Kernels};
+use pool::Pool;
 pub(crate) use properties::pci_bus_id;
 use staging::{Downloads, Uploads};
 
@@ -35,6 +37,8 @@ struct Cuda {
     tells_parameters: bool,
     overlaps_launches: bool,
     context: Context,
+    /// The pool of all buffers; `None` if the device has no pools.
+    pool: Option<Pool>,
     cache: CubinCache,
     /// The compiler, which is located when the first source is loaded.
     compiler: Mutex<Option<Arc<Nvrtc>>>,
@@ -88,6 +92,7 @@ impl Cuda {
             tells_parameters: driver.tells_parameters,
             overlaps_launches: driver.overlaps_launches && info.compute_capability >= (9, 0),
             info,
+            pool: Pool::new(device),
             context,
             cache: CubinCache::new(folders::cache().map(|folder| folder.join("kernels"))),
             compiler: Mutex::default(),
@@ -130,6 +135,24 @@ impl Cuda {
 
     fn bind(&self) -> Result<(), DeviceError> {
         self.check("cuCtxSetCurrent", self.context.bind())
+    }
+
+    /// Allocates memory for work that is submitted from now on, and returns its address, which is aligned
+    /// to 256 bytes. Returns address 0 if `bytes` is 0, because the driver refuses such a request.
+    fn place(&self, bytes: usize) -> Result<u64, CUresult> {
+        if bytes == 0 {
+            return Ok(0);
+        }
+        let Some(pool) = &self.pool else { return memory::alloc(bytes) };
+        match pool.alloc(bytes, self.context.stream) {
+            // The memory that is left may be in pieces that are too short.
+            Err(CUresult::CUDA_ERROR_OUT_OF_MEMORY) => {
+                let _ = self.context.wait();
+                pool.trim();
+                pool.alloc(bytes, self.context.stream)
+            }
+            result => result,
+        }
     }
 
     fn no_room(&self, bytes: usize) -> DeviceError {
@@ -177,7 +200,7 @@ impl Backend for Cuda {
         self.bind()?;
         let (code, free, total) = memory::state();
         self.check("cuMemGetInfo", code)?;
-        Ok((free, total))
+        Ok((free + self.pool.as_ref().map_or(0, Pool::unused), total))
     }
 
     fn alloc(&self, bytes: usize) -> Result<u64, DeviceError> {
@@ -186,7 +209,7 @@ impl Backend for Cuda {
         if bytes as u64 > self.info.memory {
             return Err(self.no_room(bytes));
         }
-        memory::alloc(bytes).map_err(|code| match code {
+        self.place(bytes).map_err(|code| match code {
             CUresult::CUDA_ERROR_OUT_OF_MEMORY => self.no_room(bytes),
             code => lock(&self.loaded).error("cuMemAlloc", code),
         })
@@ -194,9 +217,15 @@ impl Backend for Cuda {
 
     unsafe fn free(&self, address: u64) {
         // A failure of the work is reported by the next call; nothing can be done here.
-        if self.bind().is_ok() {
-            let _ = self.context.wait();
-            memory::free(address);
+        if address == 0 || self.bind().is_err() {
+            return;
+        }
+        match &self.pool {
+            Some(pool) => pool.free(address, self.context.stream),
+            None => {
+                let _ = self.context.wait();
+                memory::free(address);
+            }
         }
     }
 
@@ -382,6 +411,9 @@ impl Drop for Cuda {
         }
         if let Some(downloads) = lock(&self.downloads).take() {
             downloads.free();
+        }
+        if let Some(pool) = self.pool.take() {
+            pool.destroy();
         }
     }
 }

@@ -41,8 +41,10 @@ impl Unit {
             "namespace {{\n#include \"{}\"\n}}\n#include \"kernel_table.h\"\n",
             source.name()
         );
-        let kernels: Vec<_> =
-            source.kernels().iter().map(|name| format!("SIMT_KERNEL({name})")).collect();
+        let bound =
+            |kernel: &str| launch_bound(files.iter().map(|(_, text)| text.as_str()), kernel);
+        let entry = |name: &&str| format!("SIMT_KERNEL({name}, {})", bound(name).unwrap_or("0"));
+        let kernels: Vec<_> = source.kernels().iter().map(entry).collect();
         // Writing to a String cannot fail.
         let _ = writeln!(main, "SIMT_MODULE({})", kernels.join(", "));
         files.push((MAIN.to_owned(), main));
@@ -81,6 +83,40 @@ impl Unit {
     }
 }
 
+/// Returns the largest number of threads of a block of a kernel: the expression that is the first
+/// argument of `__launch_bounds__` before its name. Returns `None` if there is none, or if several
+/// definitions of the kernel, under conditions of the preprocessor, have different ones.
+fn launch_bound<'a>(texts: impl Iterator<Item = &'a str>, kernel: &str) -> Option<&'a str> {
+    const BOUNDS: &str = "__launch_bounds__(";
+    let bounds = texts.flat_map(|text| {
+        text.match_indices(BOUNDS).filter_map(move |(at, _)| {
+            let arguments = &text[at + BOUNDS.len()..];
+            let (first, end) = arguments_of_call(arguments)?;
+            let name = arguments[end..].trim_start().strip_prefix(kernel)?;
+            name.trim_start().starts_with('(').then(|| arguments[..first].trim())
+        })
+    });
+    let mut bounds: Vec<&str> = bounds.collect();
+    bounds.dedup();
+    if let [bound] = bounds[..] { Some(bound) } else { None }
+}
+
+/// Returns the ends of the first argument and of the whole text `…)` of a call's arguments; `None` if
+/// no parenthesis ends it.
+fn arguments_of_call(text: &str) -> Option<(usize, usize)> {
+    let (mut open, mut first) = (0, None);
+    for (at, letter) in text.char_indices() {
+        match letter {
+            '(' => open += 1,
+            ')' if open > 0 => open -= 1,
+            ')' => return Some((first.unwrap_or(at), at + 1)),
+            ',' if open == 0 => first = first.or(Some(at)),
+            _ => {}
+        }
+    }
+    None
+}
+
 fn read_folder(folder: &Path, prefix: &str, files: &mut Vec<(String, String)>) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
@@ -92,4 +128,26 @@ fn read_folder(folder: &Path, prefix: &str, files: &mut Vec<(String, String)>) -
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn launch_bounds_are_those_before_the_name() {
+        let text = "extern \"C\" __global__ void __launch_bounds__(f(A, 2) * 32, 1)\none(int x) {}\n\
+                    void __launch_bounds__(THREADS) two (int x) {}\n\
+                    void __launch_bounds__(64) three(int x) {}\n\
+                    void __launch_bounds__(96) three(int x) {}\n\
+                    void four(int x) {}\nvoid __launch_bounds__(";
+        let bound = |kernel: &str| launch_bound(["", text].into_iter(), kernel);
+        assert_eq!(bound("one"), Some("f(A, 2) * 32"));
+        assert_eq!(bound("two"), Some("THREADS"));
+        // Conditions of the preprocessor are not known here.
+        assert_eq!(bound("three"), None);
+        for none in ["four", "tw", "on", "x"] {
+            assert_eq!(bound(none), None, "{none}");
+        }
+    }
 }

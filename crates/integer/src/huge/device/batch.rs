@@ -234,7 +234,7 @@ impl Batches {
             Arg::U32((count * form.points) as u32),
         ];
         // SAFETY: the rows are in their view, and `to` has the points of all.
-        unsafe { kernel.launch(flat(count * form.points), &args)? };
+        unsafe { kernel.launch(flat(count * form.points, THREADS), &args)? };
         Ok(self.plan(form, count)?.forward_cells(to)?)
     }
 
@@ -368,7 +368,7 @@ impl Batches {
             args.extend([Arg::NULL, Arg::U32(0), Arg::U32(0)]);
         }
         // SAFETY: each factor has the spectra of all rows that belong to the range, from row `from` on.
-        unsafe { self.products.launch(flat(total), &args) }
+        unsafe { self.products.launch(flat(total, THREADS), &args) }
     }
 
     /// Writes the words of rows `range` of the result, from their coefficients.
@@ -452,10 +452,11 @@ pub(super) fn reserve<T: Pod>(
     }
 }
 
-/// Returns a launch for `count` elements, whose threads run through several if there are many.
-pub(super) fn flat(count: usize) -> Launch {
-    let blocks = count.div_ceil(THREADS as usize).clamp(1, MOST_BLOCKS);
-    Launch::linear(blocks as u32, THREADS)
+/// Returns a launch of blocks of `threads` threads for `count` elements. A thread runs through several
+/// if there are many.
+pub(super) fn flat(count: usize, threads: u32) -> Launch {
+    let blocks = count.div_ceil(threads as usize).clamp(1, MOST_BLOCKS);
+    Launch::linear(blocks as u32, threads)
 }
 
 /// Returns the sources of the shipped kernels of this module.

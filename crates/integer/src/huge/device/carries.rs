@@ -178,7 +178,7 @@ impl Sums {
             Arg::U32(bits as u32),
         ];
         // SAFETY: the lengths are those of the views.
-        unsafe { self.shift.launch(flat(out.len()), &args) }
+        unsafe { self.shift.launch(flat(out.len(), THREADS), &args) }
     }
 }
 
