@@ -8,7 +8,9 @@
 //! *Up.* The spectra of P and of D are computed once for each level. They give P_l·P_r and
 //! D_l·P_r + D_r·P_l.
 //!
-//! *Root.* The host computes the fraction, with long products on the device.
+//! *Root.* The fraction is a quotient: X = ⌊D·B^(m+1)/P⌋ modulo B^(m+1) for a root of m words. The device
+//! divides, and the host verifies the division modulo 2^61 − 1. If the division does not fit beside the
+//! tree, the host computes the fraction, with long products on the device.
 //!
 //! *Down.* Both children of a node of m words have x_l = x·P_r and x_r = x·P_l, of which the words m/2
 //! to m are computed, with transforms for m + 1 words ([`Shape::window`]).
@@ -50,7 +52,7 @@ use warpint_integer::huge::device::{
     DeviceMultiplier, DeviceProducts, Factor, HugeError, Map, RowCells, Rows, Shape, residue,
 };
 use warpint_natural::euclid::Euclid;
-use warpint_natural::limbs::{add_assign, compare};
+use warpint_natural::limbs::{add_assign, compare, trimmed};
 use warpint_natural::product::Products;
 
 use super::descent::Found;
@@ -262,12 +264,50 @@ impl DeviceTrees {
         Ok((Level { products: next, rows, words: 2 * words }, sums))
     }
 
+    /// Computes the fraction of the root of a tree of `count` leaves of `words` words, X with
+    /// 0 ≤ D/P − X/B^(m+1) < 1/B^(m+1) modulo 1, from its product P of m words and a numerator D of at most
+    /// m words. `None` if the memory is too small, or the numbers are too long for a division on the device.
+    pub(super) fn fraction(
+        &self,
+        numerator: &[u64],
+        product: &[u64],
+        [count, words]: [usize; 2],
+    ) -> Result<Option<Buffer<u64>>, KeysError> {
+        let m = product.len();
+        let t = trimmed(product).len();
+        let (dividend, quotient) = (2 * m + 1, 2 * m + 2 - t);
+        let numbers = (dividend + quotient + m + t + m + 1) as u64 * 8;
+        let Some(division) = DeviceProducts::division_bytes(dividend, t) else { return Ok(None) };
+        let room = self.memory.saturating_sub(kept(count, words).unwrap_or(self.memory));
+        let Some(room) = room.checked_sub(numbers).filter(|&room| room >= division) else {
+            return Ok(None);
+        };
+        let mut products = DeviceProducts::new(&self.device)?;
+        products.set_working_limit(room);
+        let p = self.device.upload(product)?;
+        let divisor = products.divisor(p.view(..), quotient)?;
+        drop(p);
+        let mut a = self.device.alloc(dividend)?;
+        a.clear()?;
+        a.cells(m + 1..m + 1 + numerator.len()).upload(numerator)?;
+        let [mut q, mut r] = [self.device.alloc(quotient)?, self.device.alloc(t)?];
+        products.div_rem(q.cells(..), r.cells(..), a.view(..), &divisor)?;
+        let mut x = self.device.alloc(m + 1)?;
+        x.cells(..).copy_from(q.view(..m + 1))?;
+        Ok(Some(x))
+    }
+
+    /// Copies a number to the device.
+    pub(super) fn upload(&self, x: &[u64]) -> Result<Buffer<u64>, KeysError> {
+        Ok(self.device.upload(x).map_err(HugeError::from)?)
+    }
+
     /// Computes the fractions of the leaves. `x` is that of the root. Returns when the device is done.
     pub(super) fn down(
         &self,
         work: &Work<'_>,
         tree: Tree,
-        x: Vec<u64>,
+        x: Buffer<u64>,
     ) -> Result<Fractions, KeysError> {
         let Tree { mut levels, depth } = tree;
         let kept = match levels.first() {
@@ -276,9 +316,8 @@ impl DeviceTrees {
         };
         let mut products = DeviceProducts::new(&self.device)?;
         products.set_working_limit(self.memory.saturating_sub(kept.unwrap_or(self.memory)));
-        let mut fractions = self.device.upload(&x)?;
         let mut stride = x.len();
-        drop(x);
+        let mut fractions = x;
         while let Some(Level { products: nodes, rows, words }) = levels.pop() {
             work.node(rows * words, "remainder tree").ok_or(KeysError::Stopped)?;
             let mut below = self.alloc(rows, words + 1)?;

@@ -9,7 +9,7 @@
 //! up to about 2^22, and 3 above; 1.5 for the product of the spectra; and less than 1 for each number
 //! that is split into digits and for the carries, which read or write words instead of digits.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ops::Range;
 
 use bytemuck::Pod;
@@ -105,6 +105,8 @@ pub(super) struct Batches {
     by_bits: HashMap<u32, ByBits>,
     /// Plans by points and rows.
     plans: HashMap<(usize, usize), Ntt64>,
+    /// The forms whose kernels are compiled.
+    compiled: HashSet<Form>,
     /// The spectra of factors, and then the coefficients of products.
     work: Option<Buffer<u64>>,
     /// The largest number of bytes of working memory.
@@ -151,6 +153,7 @@ impl Batches {
             carries: Carries::new(device)?,
             by_bits: HashMap::new(),
             plans: HashMap::new(),
+            compiled: HashSet::new(),
             work: None,
             limit: u64::MAX,
         })
@@ -173,13 +176,20 @@ impl Batches {
 
     /// Compiles the kernels for products of these forms, in parallel. Without it they are compiled one
     /// after the other, when products need them first.
-    pub(super) fn compile(&self, forms: &[Form]) -> Result<(), DeviceError> {
+    pub(super) fn compile(&mut self, forms: &[Form]) -> Result<(), DeviceError> {
+        // The texts of the sources of one form take longer than the products of short numbers.
+        let new: HashSet<Form> =
+            forms.iter().filter(|form| !self.compiled.contains(form)).copied().collect();
+        if new.is_empty() {
+            return Ok(());
+        }
         let shared_memory = self.device.info().shared_memory_per_block;
-        let lengths = forms.iter().map(|form| form.points);
+        let lengths: BTreeSet<usize> = new.iter().map(|form| form.points).collect();
         let mut sources = goldilocks::sources_of(lengths, Order::BitReversed, shared_memory);
-        let bits: BTreeSet<u32> = forms.iter().map(|form| form.bits).collect();
+        let bits: BTreeSet<u32> = new.iter().map(|form| form.bits).collect();
         sources.extend(bits.into_iter().flat_map(|bits| [digits_source(bits), carry_source(bits)]));
         self.device.programs(&sources)?;
+        self.compiled.extend(new);
         Ok(())
     }
 
