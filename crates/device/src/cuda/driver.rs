@@ -21,7 +21,7 @@ const LIBRARY: &str = "libcuda.so.1";
 
 /// The names of functions of the driver that are looked up before the first call, because the
 /// bindings panic if a function is missing. [`STREAM_FUNCTIONS`] lists the functions for streams.
-const FUNCTIONS: [&str; 48] = [
+const FUNCTIONS: [&str; 41] = [
     "cuCtxSetCurrent",
     "cuDeviceGet",
     "cuDeviceGetAttribute",
@@ -51,18 +51,11 @@ const FUNCTIONS: [&str; 48] = [
     "cuGraphLaunch",
     "cuInit",
     "cuLaunchKernel",
-    "cuMemAllocFromPoolAsync",
     "cuMemAlloc_v2",
-    "cuMemFreeAsync",
     "cuMemFreeHost",
     "cuMemFree_v2",
     "cuMemGetInfo_v2",
     "cuMemHostAlloc",
-    "cuMemPoolCreate",
-    "cuMemPoolDestroy",
-    "cuMemPoolGetAttribute",
-    "cuMemPoolSetAttribute",
-    "cuMemPoolTrimTo",
     "cuMemcpyDtoDAsync_v2",
     "cuMemcpyDtoHAsync_v2",
     "cuMemcpyHtoDAsync_v2",

@@ -2,10 +2,10 @@
 
 mod context;
 mod driver;
+mod freed;
 mod graph;
 mod kernels;
 mod memory;
-mod pool;
 mod properties;
 mod staging;
 
@@ -25,9 +25,9 @@ use crate::{
 
 use context::{Context, Event};
 use driver::Driver;
+use freed::Blocks;
 use graph::Executable;
 use kernels::{Arguments, Kernels};
-use pool::Pool;
 pub(crate) use properties::pci_bus_id;
 use staging::{Downloads, Uploads};
 
@@ -37,8 +37,8 @@ struct Cuda {
     tells_parameters: bool,
     overlaps_launches: bool,
     context: Context,
-    /// The pool of all buffers; `None` if the device has no pools.
-    pool: Option<Pool>,
+    /// The memory of all buffers, and memory that is kept for later ones.
+    blocks: Mutex<Blocks>,
     cache: CubinCache,
     /// The compiler, which is located when the first source is loaded.
     compiler: Mutex<Option<Arc<Nvrtc>>>,
@@ -51,6 +51,9 @@ struct Cuda {
     uploads: Mutex<Option<Uploads>>,
     downloads: Mutex<Option<Downloads>>,
 }
+
+/// The memory in bytes that kept blocks leave to the driver.
+const SPARE: u64 = 512 << 20;
 
 /// The kernels and graphs of a device. Their lock is held while work is submitted.
 #[derive(Debug, Default)]
@@ -92,7 +95,7 @@ impl Cuda {
             tells_parameters: driver.tells_parameters,
             overlaps_launches: driver.overlaps_launches && info.compute_capability >= (9, 0),
             info,
-            pool: Pool::new(device),
+            blocks: Mutex::default(),
             context,
             cache: CubinCache::new(folders::cache().map(|folder| folder.join("kernels"))),
             compiler: Mutex::default(),
@@ -143,15 +146,33 @@ impl Cuda {
         if bytes == 0 {
             return Ok(0);
         }
-        let Some(pool) = &self.pool else { return memory::alloc(bytes) };
-        match pool.alloc(bytes, self.context.stream) {
-            // The memory that is left may be in pieces that are too short.
-            Err(CUresult::CUDA_ERROR_OUT_OF_MEMORY) => {
-                let _ = self.context.wait();
-                pool.trim();
-                pool.alloc(bytes, self.context.stream)
+        let size = Blocks::size(bytes);
+        if let Some(address) = lock(&self.blocks).take(size) {
+            return Ok(address);
+        }
+        if lock(&self.blocks).kept_bytes() > 0 {
+            // Kernels and graphs need memory of the device, too.
+            let (code, free, _) = memory::state();
+            if code != CUresult::CUDA_SUCCESS || free < size as u64 + SPARE {
+                self.release();
             }
-            result => result,
+        }
+        let address = match memory::alloc(size) {
+            Err(CUresult::CUDA_ERROR_OUT_OF_MEMORY) => {
+                self.release();
+                memory::alloc(size)?
+            }
+            result => result?,
+        };
+        lock(&self.blocks).insert(address, size);
+        Ok(address)
+    }
+
+    /// Gives all memory that is not in use back to the driver.
+    fn release(&self) {
+        let _ = self.context.wait();
+        for address in lock(&self.blocks).drain() {
+            memory::free(address);
         }
     }
 
@@ -200,7 +221,7 @@ impl Backend for Cuda {
         self.bind()?;
         let (code, free, total) = memory::state();
         self.check("cuMemGetInfo", code)?;
-        Ok((free + self.pool.as_ref().map_or(0, Pool::unused), total))
+        Ok((free + lock(&self.blocks).kept_bytes(), total))
     }
 
     fn alloc(&self, bytes: usize) -> Result<u64, DeviceError> {
@@ -220,12 +241,9 @@ impl Backend for Cuda {
         if address == 0 || self.bind().is_err() {
             return;
         }
-        match &self.pool {
-            Some(pool) => pool.free(address, self.context.stream),
-            None => {
-                let _ = self.context.wait();
-                memory::free(address);
-            }
+        if !lock(&self.blocks).keep(address, self.info.memory / 2) {
+            let _ = self.context.wait();
+            memory::free(address);
         }
     }
 
@@ -412,8 +430,8 @@ impl Drop for Cuda {
         if let Some(downloads) = lock(&self.downloads).take() {
             downloads.free();
         }
-        if let Some(pool) = self.pool.take() {
-            pool.destroy();
+        for address in lock(&self.blocks).drain() {
+            memory::free(address);
         }
     }
 }
