@@ -5,6 +5,7 @@ mod driver;
 mod freed;
 mod graph;
 mod kernels;
+mod long_copies;
 mod memory;
 mod properties;
 mod staging;
@@ -28,6 +29,7 @@ use driver::Driver;
 use freed::Blocks;
 use graph::Executable;
 use kernels::{Arguments, Kernels};
+use long_copies::LongCopies;
 pub(crate) use properties::pci_bus_id;
 use staging::{Downloads, Uploads};
 
@@ -50,6 +52,9 @@ struct Cuda {
     /// Staging memory for short uploads; `None` if the driver could not allocate it.
     uploads: Mutex<Option<Uploads>>,
     downloads: Mutex<Option<Downloads>>,
+    /// Pinned memory for long copies, which the first of them allocates; `Some(None)` if the driver could
+    /// not allocate it.
+    long_copies: Mutex<Option<Option<LongCopies>>>,
 }
 
 /// The memory in bytes that kept blocks leave to the driver.
@@ -103,6 +108,7 @@ impl Cuda {
             loaded: Mutex::default(),
             uploads: Mutex::new(Uploads::new()),
             downloads: Mutex::new(Downloads::new()),
+            long_copies: Mutex::default(),
         })
     }
 
@@ -261,6 +267,11 @@ impl Backend for Cuda {
             }
             return self.check("cuMemcpyHtoD", uploads.start(to, from, self.context.stream));
         }
+        if from.len() >= long_copies::FROM
+            && let Some(copies) = lock(&self.long_copies).get_or_insert_with(LongCopies::new)
+        {
+            return self.check("cuMemcpyHtoD", copies.upload(to, from, &self.context));
+        }
         self.check("cuMemcpyHtoD", memory::upload(to, from, self.context.stream))?;
         // The driver may read `from` until the copy is done.
         self.wait("cuMemcpyHtoD")
@@ -285,6 +296,11 @@ impl Backend for Cuda {
         }
         // The copy itself would wait without sleeping.
         self.wait("cuEventSynchronize")?;
+        if to.len() >= long_copies::FROM
+            && let Some(copies) = lock(&self.long_copies).get_or_insert_with(LongCopies::new)
+        {
+            return self.check("cuMemcpyDtoH", copies.download(from, to, &self.context));
+        }
         let code = memory::download(from, to, self.context.stream);
         // Even if this failed: the driver may write `to` until the copy is done.
         let waited = self.wait("cuMemcpyDtoH");
@@ -429,6 +445,9 @@ impl Drop for Cuda {
         }
         if let Some(downloads) = lock(&self.downloads).take() {
             downloads.free();
+        }
+        if let Some(copies) = lock(&self.long_copies).take().flatten() {
+            copies.free();
         }
         for address in lock(&self.blocks).drain() {
             memory::free(address);
