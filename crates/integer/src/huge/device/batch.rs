@@ -163,12 +163,11 @@ impl Batches {
         &self.device
     }
 
-    /// Frees the working memory if it is larger than `bytes`, and all plans then.
+    /// Frees the working memory if it is larger than `bytes`.
     pub(super) fn keep_at_most(&mut self, bytes: u64) {
         let work = self.work.as_ref().map_or(0, |work| 8 * work.len() as u64);
         let blocks = self.carries.blocks.as_ref().map_or(0, |blocks| 4 * blocks.len() as u64);
         if work + blocks > bytes {
-            self.plans.clear();
             self.work = None;
             self.carries.blocks = None;
         }
