@@ -1,7 +1,7 @@
 //! Device memory that was freed and is kept for later buffers.
 //!
-//! The driver maps memory in `cuMemAlloc` and unmaps it in `cuMemFree`, which takes from 0.1 ms to several
-//! ms, and may unmap it only when no submitted work uses it. All work of a device is submitted to one
+//! The driver maps memory in `cuMemAlloc` and unmaps it in `cuMemFree`, and may unmap it only when no submitted
+//! work uses it. All work of a device is submitted to one
 //! stream. So a freed block can be used again at once: work that is submitted later begins after all work
 //! that used the block before.
 

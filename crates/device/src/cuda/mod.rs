@@ -176,10 +176,24 @@ impl Cuda {
 
     /// Gives all memory that is not in use back to the driver.
     fn release(&self) {
+        let kept = lock(&self.blocks).drain();
+        // Work that uses them has been submitted before.
         let _ = self.context.wait();
-        for address in lock(&self.blocks).drain() {
-            memory::free(address);
+        kept.into_iter().for_each(memory::free);
+    }
+
+    /// Calls `work`; if it fails while memory is kept, gives this back and calls it again, because
+    /// programs and graphs need memory of the device, too.
+    fn with_room<T>(
+        &self,
+        mut work: impl FnMut() -> Result<T, DeviceError>,
+    ) -> Result<T, DeviceError> {
+        let result = work();
+        if result.is_ok() || lock(&self.blocks).kept_bytes() == 0 {
+            return result;
         }
+        self.release();
+        work()
     }
 
     fn no_room(&self, bytes: usize) -> DeviceError {
@@ -326,7 +340,8 @@ impl Backend for Cuda {
         }
         let cubin = self.compile(source)?;
         self.bind()?;
-        let id = lock(&self.loaded).kernels.add_module(&cubin, &source.title())?;
+        let title = source.title();
+        let id = self.with_room(|| lock(&self.loaded).kernels.add_module(&cubin, &title))?;
         Ok(*program.insert(id))
     }
 
@@ -371,7 +386,8 @@ impl Backend for Cuda {
     fn graph(&self, nodes: &[GraphNode]) -> Result<u64, DeviceError> {
         self.bind()?;
         let mut loaded = lock(&self.loaded);
-        let graph = Executable::new(nodes, &loaded.kernels, self.overlaps_launches)?;
+        let make = || Executable::new(nodes, &loaded.kernels, self.overlaps_launches);
+        let graph = self.with_room(make)?;
         let id = loaded.graphs_made;
         loaded.graphs_made += 1;
         loaded.graphs.insert(id, graph);

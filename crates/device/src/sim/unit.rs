@@ -84,19 +84,31 @@ impl Unit {
 }
 
 /// Returns the largest number of threads of a block of a kernel: the expression that is the first
-/// argument of `__launch_bounds__` before its name. Returns `None` if there is none, or if several
-/// definitions of the kernel, under conditions of the preprocessor, have different ones.
+/// argument of `__launch_bounds__` between `extern "C"` and its name. Returns `None` if there is none,
+/// or if there are several different ones, under conditions of the preprocessor.
 fn launch_bound<'a>(texts: impl Iterator<Item = &'a str>, kernel: &str) -> Option<&'a str> {
     const BOUNDS: &str = "__launch_bounds__(";
-    let bounds = texts.flat_map(|text| {
-        text.match_indices(BOUNDS).filter_map(move |(at, _)| {
-            let arguments = &text[at + BOUNDS.len()..];
-            let (first, end) = arguments_of_call(arguments)?;
-            let name = arguments[end..].trim_start().strip_prefix(kernel)?;
-            name.trim_start().starts_with('(').then(|| arguments[..first].trim())
-        })
-    });
-    let mut bounds: Vec<&str> = bounds.collect();
+    let is_name = |c: char| c.is_alphanumeric() || c == '_';
+    let mut bounds = vec![];
+    for text in texts {
+        for (at, _) in text.match_indices(kernel) {
+            let (before, after) = (&text[..at], &text[at + kernel.len()..]);
+            if before.ends_with(is_name) || !after.trim_start().starts_with('(') {
+                continue;
+            }
+            let begin = before.rfind("extern \"C\"").unwrap_or(at);
+            // A call stands in the body of another function.
+            if before[begin..].contains('{') {
+                continue;
+            }
+            for (at, _) in before[begin..].match_indices(BOUNDS) {
+                let arguments = &text[begin + at + BOUNDS.len()..];
+                let (first, _) = arguments_of_call(arguments)?;
+                bounds.push(arguments[..first].trim());
+            }
+        }
+    }
+    bounds.sort_unstable();
     bounds.dedup();
     if let [bound] = bounds[..] { Some(bound) } else { None }
 }
@@ -137,13 +149,14 @@ mod tests {
     #[test]
     fn launch_bounds_are_those_before_the_name() {
         let text = "extern \"C\" __global__ void __launch_bounds__(f(A, 2) * 32, 1)\none(int x) {}\n\
-                    void __launch_bounds__(THREADS) two (int x) {}\n\
-                    void __launch_bounds__(64) three(int x) {}\n\
-                    void __launch_bounds__(96) three(int x) {}\n\
-                    void four(int x) {}\nvoid __launch_bounds__(";
+                    extern \"C\" __global__ void __launch_bounds__(THREADS)\n#if KIND\ntwo (int x)\n\
+                    #else\ntwo_of(int x)\n#endif\n{ one (x); }\n\
+                    extern \"C\" void __launch_bounds__(64) three(int x) {}\n\
+                    extern \"C\" void __launch_bounds__(96) three(int x) {}\n\
+                    extern \"C\" void four(int x) {}\nvoid __launch_bounds__(";
         let bound = |kernel: &str| launch_bound(["", text].into_iter(), kernel);
         assert_eq!(bound("one"), Some("f(A, 2) * 32"));
-        assert_eq!(bound("two"), Some("THREADS"));
+        assert_eq!((bound("two"), bound("two_of")), (Some("THREADS"), Some("THREADS")));
         // Conditions of the preprocessor are not known here.
         assert_eq!(bound("three"), None);
         for none in ["four", "tw", "on", "x"] {

@@ -9,7 +9,8 @@
 //! D_l·P_r + D_r·P_l.
 //!
 //! *Root.* The fraction is a quotient: X = ⌊D·B^(m+1)/P⌋ modulo B^(m+1) for a root of m words. The device
-//! divides, and the host verifies the division modulo 2^61 − 1. If the division does not fit beside the
+//! divides. The host verifies the division and the copies of D and P modulo 2^61 − 1: no later check would
+//! notice another D. If the division does not fit beside the
 //! tree, the host computes the fraction, with long products on the device.
 //!
 //! *Down.* Both children of a node of m words have x_l = x·P_r and x_r = x·P_l, of which the words m/2
@@ -47,7 +48,7 @@
 
 use std::ops::Range;
 
-use warpint_device::{Buffer, Device};
+use warpint_device::{Buffer, Device, DeviceError};
 use warpint_integer::huge::device::{
     DeviceMultiplier, DeviceProducts, Factor, HugeError, Map, RowCells, Rows, Shape, residue,
 };
@@ -81,6 +82,25 @@ struct Level {
     /// The number of nodes: even, except for the root.
     rows: usize,
     words: usize,
+}
+
+/// Why a division did not succeed.
+enum Divided {
+    /// A number on the device is not that of the host.
+    Wrong,
+    Failed(HugeError),
+}
+
+impl From<HugeError> for Divided {
+    fn from(error: HugeError) -> Self {
+        Self::Failed(error)
+    }
+}
+
+impl From<DeviceError> for Divided {
+    fn from(error: DeviceError) -> Self {
+        Self::Failed(error.into())
+    }
 }
 
 /// The fractions of the leaves of a tree, in the memory of the device.
@@ -282,19 +302,51 @@ impl DeviceTrees {
         let Some(room) = room.checked_sub(numbers).filter(|&room| room >= division) else {
             return Ok(None);
         };
+        match self.divided(numerator, product, [t, quotient], room) {
+            Ok(x) => Ok(Some(x)),
+            Err(Divided::Wrong) => Err(self.unsound("a wrong root")),
+            // The estimate of the memory is an upper bound, but other programs may have taken some.
+            Err(Divided::Failed(
+                HugeError::Memory { .. } | HugeError::Device(DeviceError::OutOfMemory { .. }),
+            )) => Ok(None),
+            Err(Divided::Failed(error)) => Err(error.into()),
+        }
+    }
+
+    /// Divides as [`Self::fraction`] says. P has t words without leading zeros, and the quotient has
+    /// `quotient` words.
+    fn divided(
+        &self,
+        numerator: &[u64],
+        product: &[u64],
+        [t, quotient]: [usize; 2],
+        room: u64,
+    ) -> Result<Buffer<u64>, Divided> {
+        let m = product.len();
         let mut products = DeviceProducts::new(&self.device)?;
         products.set_working_limit(room);
         let p = self.device.upload(product)?;
-        let divisor = products.divisor(p.view(..), quotient)?;
-        drop(p);
-        let mut a = self.device.alloc(dividend)?;
+        let mut a = self.device.alloc(2 * m + 1)?;
         a.clear()?;
         a.cells(m + 1..m + 1 + numerator.len()).upload(numerator)?;
+        // The division verifies that its results belong to the numbers on the device. These must be
+        // those of the host: 2^64 ≡ 8.
+        let above = residue::product(residue::of(numerator), 1 << (3 * (m as u64 + 1) % 61));
+        for (copy, expected) in [(p.view(..), residue::of(product)), (a.view(..), above)] {
+            if products.residues(Rows::one(copy))? != [expected] {
+                return Err(Divided::Wrong);
+            }
+        }
+        let divisor = products.divisor(p.view(..), quotient)?;
+        if divisor.words() != t {
+            return Err(Divided::Wrong);
+        }
+        drop(p);
         let [mut q, mut r] = [self.device.alloc(quotient)?, self.device.alloc(t)?];
         products.div_rem(q.cells(..), r.cells(..), a.view(..), &divisor)?;
         let mut x = self.device.alloc(m + 1)?;
         x.cells(..).copy_from(q.view(..m + 1))?;
-        Ok(Some(x))
+        Ok(x)
     }
 
     /// Copies a number to the device.

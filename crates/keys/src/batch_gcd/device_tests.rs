@@ -133,7 +133,6 @@ fn a_modulus_that_blinds_the_check_is_refused() {
     assert!(matches!(refused, KeysError::Blind { .. }) && refused.is_of_device(), "{refused}");
 }
 
-/// Many moduli of which both primes are shared.
 #[test]
 fn fractions_of_roots_are_quotients() {
     let device = Device::simulator().unwrap();
@@ -163,6 +162,7 @@ fn fractions_of_roots_are_quotients() {
     assert!(little.fraction(&[1; 40], &[3; 40], [1, 40]).unwrap().is_none());
 }
 
+/// Many moduli of which both primes are shared.
 #[test]
 fn many_whole_moduli_are_confirmed() {
     let device = Device::simulator().unwrap();
