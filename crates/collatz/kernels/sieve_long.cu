@@ -17,9 +17,9 @@
 // Three blocks of 512 threads leave 40 registers per thread, which suffice except on the latest
 // devices. Devices before compute capability 8.0 do not support so many threads.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800 && __CUDA_ARCH__ < 1200
-#define LEAST_BLOCKS 3
+#define BOUNDS __launch_bounds__(THREADS, 3)
 #else
-#define LEAST_BLOCKS 1
+#define BOUNDS __launch_bounds__(THREADS)
 #endif
 
 
@@ -30,7 +30,7 @@ DEVICE void list(u64* to, u32 length, Long n) {
     to[2 + 2 * place] = join(n.w[2], n.w[3]);
 }
 
-extern "C" __global__ void __launch_bounds__(THREADS, LEAST_BLOCKS)
+extern "C" __global__ void BOUNDS
     sieve_long(const uint4* nodes, u32 count, const u64* listed, u32 from, u32 until, const uint4* powers, const u32* steps, u32 level,
                u32 top_0, u32 top_1, u32 top_2, u32 top_3, u32 threshold_0, u32 threshold_1, u32 threshold_2, u32 threshold_3,
                u32 most, u64* tall, u32 tall_length, u64* given_up, u32 given_up_length, u64* sums, unsigned short* ends) {
