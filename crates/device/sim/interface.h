@@ -66,6 +66,8 @@ struct SimtKernel {
     const char* name;
     // One letter per parameter: p pointer, u U 32- and 64-bit unsigned, i I signed, d double.
     const char* parameters;
+    // The largest number of threads of a block, from __launch_bounds__; 0 if the kernel has none.
+    unsigned most_threads;
     void (*call)(void** arguments);
 };
 

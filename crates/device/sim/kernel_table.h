@@ -46,7 +46,8 @@ struct Entry<Function> {
 
 }  // namespace simt
 
-#define SIMT_KERNEL(function) {#function, simt::Entry<function>::parameters, simt::Entry<function>::call}
+#define SIMT_KERNEL(function, most_threads) \
+    {#function, simt::Entry<function>::parameters, most_threads, simt::Entry<function>::call}
 
 #define SIMT_MODULE(...)                                                            \
     static const SimtKernel simt_kernels[] = {__VA_ARGS__};                         \

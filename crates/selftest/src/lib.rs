@@ -24,6 +24,7 @@ mod engines;
 pub mod faults;
 pub mod fields;
 pub mod huge;
+pub mod memory;
 mod running;
 pub mod sample;
 mod suites;

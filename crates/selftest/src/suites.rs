@@ -6,7 +6,7 @@ use warpint_integer::gpu::Gpu;
 
 use crate::batches::{self, elementwise};
 use crate::running::{Case, Running};
-use crate::{CaseReport, Depth, SEED, Summary, collatz, fields, huge, transforms};
+use crate::{CaseReport, Depth, SEED, Summary, collatz, fields, huge, memory, transforms};
 
 /// For each suite, the sizes of its cases on a device.
 #[derive(Debug, Clone)]
@@ -68,7 +68,7 @@ pub fn run_device(
     run.summary
 }
 
-/// Runs the cases of [`fields`] and [`elementwise`] on a device: `field@cuda:0::products`,
+/// Runs the cases of [`fields`], [`elementwise`] and [`memory`] on a device: `field@cuda:0::products`,
 /// `elementwise@cuda:0::shifts` and so on. `filter` and `report` are those of [`run`](crate::run).
 pub fn run_kernels(
     device: &Device,
@@ -131,7 +131,10 @@ fn of_kernels<'a>(device: &'a Device, widths: &'a [usize]) -> Vec<Case<'a>> {
         let work = move || of_batches(device, SEED, widths);
         Case::new(format!("elementwise@{place}"), case, work)
     });
-    goldilocks.chain(f50).chain(m31).chain(elementwise).collect()
+    let memory = memory::CASES.iter().map(|&(case, of_memory)| {
+        Case::new(format!("memory@{place}"), case, move || of_memory(device, SEED))
+    });
+    goldilocks.chain(f50).chain(m31).chain(elementwise).chain(memory).collect()
 }
 
 fn of_batches<'a>(executor: &'a Executor, sizes: &'a batches::Sizes) -> Vec<Case<'a>> {

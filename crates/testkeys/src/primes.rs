@@ -14,9 +14,14 @@ use crate::request::Test;
 use crate::sieve::{Candidates, plus};
 use crate::{Request, TestKeysError};
 
-/// The largest number of candidates that are tested at a time, on the CPU and on a device.
+/// The largest number of candidates that are tested at a time on the CPU.
 const MOST_ON_CPU: usize = 1 << 12;
-const MOST_ON_DEVICE: usize = 1 << 15;
+/// The least and the largest number of candidates that are tested at a time on a device. The few that pass a
+/// first test take a second one, nearly as long as that of a large batch.
+const ON_DEVICE: [usize; 2] = [1 << 15, 1 << 17];
+/// The largest number of candidates for primes of this number of bits. The time of a test grows with the
+/// third power of the length; the number of candidates falls with the second.
+const BITS_OF_MOST: usize = 1024;
 
 /// The largest number of candidates of one search that are tested at a time. More than one is tested
 /// if few searches remain.
@@ -109,7 +114,8 @@ impl<'a> Common<'a> {
             let threads = rayon::current_num_threads() as f64;
             ((NANOSECONDS * threads / each) as usize).clamp(16, MOST_ON_CPU)
         } else {
-            MOST_ON_DEVICE
+            let ratio = (bits as usize).div_ceil(BITS_OF_MOST);
+            (ON_DEVICE[1] / (ratio * ratio)).max(ON_DEVICE[0])
         };
         let test = match request.test {
             Test::BailliePsw => PrimalityTest::baillie_psw(),

@@ -7,6 +7,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use warpint::batch::Format;
 use warpint::mersenne::DeviceChoice;
 
+use super::Places;
 use super::arithmetic::threads;
 
 pub(super) const CALC_EXAMPLES: &str = "\
@@ -237,10 +238,11 @@ pub(crate) struct CalcArgs {
     pub(crate) check: CalcCheck,
 
     /// Where long products are computed: cpu, auto (a GPU if there is one that works, otherwise the
-    /// CPU), cuda or cuda:N. The other work is done by the CPU. If the GPU fails or computes a wrong
+    /// CPU), cuda or cuda:N, or all (all GPUs; they share products of more than 2^34 bits, and cuda:0
+    /// computes the others). The other work is done by the CPU. If a GPU fails or computes a wrong
     /// product, the CPU goes on alone, with a warning.
-    #[arg(long, value_name = "DEVICE", default_value_t = DeviceChoice::Cpu)]
-    pub(crate) device: DeviceChoice,
+    #[arg(long, value_name = "DEVICE", default_value_t = Places::One(DeviceChoice::Cpu))]
+    pub(crate) device: Places,
 
     /// Threads of the CPU [default: one for each logical CPU].
     #[arg(long, value_name = "N", value_parser = threads)]

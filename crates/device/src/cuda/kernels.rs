@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::ffi::{CString, c_void};
 use std::ptr;
 
-use cudarc::driver::sys::{self, CUfunction, CUfunction_attribute, CUmodule, CUresult};
+use cudarc::driver::sys::{self, CUfunction, CUfunction_attribute as A, CUmodule, CUresult};
 
 use super::driver::{check, describe};
 use crate::{Arg, DeviceError, DeviceInfo, Launch};
@@ -16,6 +16,8 @@ pub(super) struct LoadedKernel {
     pub(super) function: CUfunction,
     /// The dynamic shared memory that a launch may use, in bytes.
     shared_bytes: u32,
+    /// The largest number of threads of a block, by its launch bounds and registers.
+    most_threads: u32,
     /// The size of each parameter in bytes; `None` if the driver does not report sizes.
     parameters: Option<Vec<usize>>,
 }
@@ -86,7 +88,14 @@ impl Kernels {
             code => return Err(failed(describe(code))),
         }
         let parameters = tells_parameters.then(|| parameters(function));
-        Ok(LoadedKernel { name: name.to_owned(), function, shared_bytes: 0, parameters })
+        let most_threads = attribute(function, A::CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK)?;
+        Ok(LoadedKernel {
+            name: name.to_owned(),
+            function,
+            shared_bytes: 0,
+            most_threads,
+            parameters,
+        })
     }
 
     pub(super) fn get(&self, kernel: u64) -> Result<&LoadedKernel, DeviceError> {
@@ -121,6 +130,16 @@ fn parameters(function: CUfunction) -> Vec<usize> {
     (0..).map_while(size).collect()
 }
 
+/// Returns an attribute of a kernel.
+fn attribute(function: CUfunction, attribute: A) -> Result<u32, DeviceError> {
+    let mut value = 0;
+    // SAFETY: the function is loaded; the call writes one int.
+    check("cuFuncGetAttribute", unsafe {
+        sys::cuFuncGetAttribute(&raw mut value, attribute, function)
+    })?;
+    Ok(u32::try_from(value).unwrap_or(0))
+}
+
 impl LoadedKernel {
     /// Raises the limit of the kernel's dynamic shared memory to at least `bytes`. Returns an error
     /// if a block cannot have this much shared memory.
@@ -128,17 +147,7 @@ impl LoadedKernel {
         if bytes <= self.shared_bytes {
             return Ok(());
         }
-        let mut fixed = 0;
-        use CUfunction_attribute as A;
-        // SAFETY: the function is loaded; the call writes one int.
-        check("cuFuncGetAttribute", unsafe {
-            sys::cuFuncGetAttribute(
-                &raw mut fixed,
-                A::CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES,
-                self.function,
-            )
-        })?;
-        let fixed = u32::try_from(fixed).unwrap_or(0);
+        let fixed = attribute(self.function, A::CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES)?;
         too_much_shared(&self.name, bytes, fixed, info)?;
         let value = i32::try_from(bytes).unwrap_or(i32::MAX);
         // SAFETY: the function is loaded.
@@ -153,15 +162,22 @@ impl LoadedKernel {
         Ok(())
     }
 
-    /// Returns an error in two cases: the launch needs more shared memory than permitted, or its
-    /// arguments differ from the kernel's parameters in number or size. Arguments are not checked
-    /// if the driver does not report the sizes of parameters.
+    /// Returns an error if the launch needs more shared memory than permitted or has more threads a block
+    /// than the kernel was compiled for, or if its arguments differ from the kernel's parameters in number
+    /// or size. Arguments are not checked if the driver does not report the sizes of parameters.
     pub(super) fn check(&self, shape: Launch, args: &[Arg]) -> Result<(), DeviceError> {
         let wrong = |message| Err(DeviceError::Failed { what: self.launch_title(shape), message });
         if shape.shared_bytes > self.shared_bytes {
             return wrong(format!(
                 "the kernel was allowed {} bytes of shared memory",
                 self.shared_bytes
+            ));
+        }
+        let threads: u64 = shape.block.iter().map(|&n| u64::from(n)).product();
+        if threads > u64::from(self.most_threads) {
+            return wrong(format!(
+                "the kernel was compiled for blocks of at most {} threads",
+                self.most_threads
             ));
         }
         // The driver reads one argument per parameter of the kernel, and would read beyond our list if
@@ -258,6 +274,7 @@ mod tests {
             name: "rows".into(),
             function: ptr::null_mut(),
             shared_bytes: 49_152,
+            most_threads: 128,
             parameters: Some(vec![8, 4]),
         }
     }
@@ -306,6 +323,10 @@ mod tests {
             text,
             "launch of kernel rows with 2×1×1 blocks of 32×1×1 threads and 49153 bytes of shared \
              memory failed: the kernel was allowed 49152 bytes of shared memory"
+        );
+        let text = one_line(kernel.check(Launch::linear(2, 129), &args).unwrap_err());
+        assert!(
+            text.ends_with("failed: the kernel was compiled for blocks of at most 128 threads")
         );
     }
 

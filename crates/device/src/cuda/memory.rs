@@ -11,12 +11,8 @@ pub(super) fn state() -> (CUresult, u64, u64) {
     (code, free as u64, total as u64)
 }
 
-/// Allocates `bytes` bytes and returns their address, which is aligned to 256 bytes. Returns
-/// address 0 if `bytes` is 0, because the driver refuses such a request.
+/// Allocates `bytes` bytes, at least one, and returns their address, which is aligned to 256 bytes.
 pub(super) fn alloc(bytes: usize) -> Result<u64, CUresult> {
-    if bytes == 0 {
-        return Ok(0);
-    }
     let mut address = 0;
     // SAFETY: the call writes one address.
     match unsafe { sys::cuMemAlloc_v2(&raw mut address, bytes) } {
@@ -25,13 +21,10 @@ pub(super) fn alloc(bytes: usize) -> Result<u64, CUresult> {
     }
 }
 
-/// Frees the memory at `address`, which no submitted work may still use. Does nothing for address
-/// 0.
+/// Frees the memory at `address`, which no submitted work may still use.
 pub(super) fn free(address: u64) {
-    if address != 0 {
-        // SAFETY: it came from `alloc`, and its buffer is being dropped.
-        let _ = unsafe { sys::cuMemFree_v2(address) };
-    }
+    // SAFETY: it came from `alloc`, and its buffer is being dropped.
+    let _ = unsafe { sys::cuMemFree_v2(address) };
 }
 
 /// Starts a copy from host memory to the address `to`. `from` must stay valid until the stream is

@@ -2,8 +2,10 @@
 
 mod context;
 mod driver;
+mod freed;
 mod graph;
 mod kernels;
+mod long_copies;
 mod memory;
 mod properties;
 mod staging;
@@ -24,8 +26,10 @@ use crate::{
 
 use context::{Context, Event};
 use driver::Driver;
+use freed::Blocks;
 use graph::Executable;
 use kernels::{Arguments, Kernels};
+use long_copies::LongCopies;
 pub(crate) use properties::pci_bus_id;
 use staging::{Downloads, Uploads};
 
@@ -35,6 +39,8 @@ struct Cuda {
     tells_parameters: bool,
     overlaps_launches: bool,
     context: Context,
+    /// The memory of all buffers, and memory that is kept for later ones.
+    blocks: Mutex<Blocks>,
     cache: CubinCache,
     /// The compiler, which is located when the first source is loaded.
     compiler: Mutex<Option<Arc<Nvrtc>>>,
@@ -46,7 +52,13 @@ struct Cuda {
     /// Staging memory for short uploads; `None` if the driver could not allocate it.
     uploads: Mutex<Option<Uploads>>,
     downloads: Mutex<Option<Downloads>>,
+    /// Pinned memory for long copies, which the first of them allocates; `Some(None)` if the driver could
+    /// not allocate it.
+    long_copies: Mutex<Option<Option<LongCopies>>>,
 }
+
+/// The memory in bytes that kept blocks leave to the driver.
+const SPARE: u64 = 512 << 20;
 
 /// The kernels and graphs of a device. Their lock is held while work is submitted.
 #[derive(Debug, Default)]
@@ -88,6 +100,7 @@ impl Cuda {
             tells_parameters: driver.tells_parameters,
             overlaps_launches: driver.overlaps_launches && info.compute_capability >= (9, 0),
             info,
+            blocks: Mutex::default(),
             context,
             cache: CubinCache::new(folders::cache().map(|folder| folder.join("kernels"))),
             compiler: Mutex::default(),
@@ -95,6 +108,7 @@ impl Cuda {
             loaded: Mutex::default(),
             uploads: Mutex::new(Uploads::new()),
             downloads: Mutex::new(Downloads::new()),
+            long_copies: Mutex::default(),
         })
     }
 
@@ -130,6 +144,56 @@ impl Cuda {
 
     fn bind(&self) -> Result<(), DeviceError> {
         self.check("cuCtxSetCurrent", self.context.bind())
+    }
+
+    /// Allocates memory for work that is submitted from now on, and returns its address, which is aligned
+    /// to 256 bytes. Returns address 0 if `bytes` is 0, because the driver refuses such a request.
+    fn place(&self, bytes: usize) -> Result<u64, CUresult> {
+        if bytes == 0 {
+            return Ok(0);
+        }
+        let size = Blocks::size(bytes);
+        if let Some(address) = lock(&self.blocks).take(size) {
+            return Ok(address);
+        }
+        if lock(&self.blocks).kept_bytes() > 0 {
+            // Kernels and graphs need memory of the device, too.
+            let (code, free, _) = memory::state();
+            if code != CUresult::CUDA_SUCCESS || free < size as u64 + SPARE {
+                self.release();
+            }
+        }
+        let address = match memory::alloc(size) {
+            Err(CUresult::CUDA_ERROR_OUT_OF_MEMORY) => {
+                self.release();
+                memory::alloc(size)?
+            }
+            result => result?,
+        };
+        lock(&self.blocks).insert(address, size);
+        Ok(address)
+    }
+
+    /// Gives all memory that is not in use back to the driver.
+    fn release(&self) {
+        let kept = lock(&self.blocks).drain();
+        // Work that uses them has been submitted before.
+        let _ = self.context.wait();
+        kept.into_iter().for_each(memory::free);
+    }
+
+    /// Calls `work`; if it fails while memory is kept, gives this back and calls it again, because
+    /// programs and graphs need memory of the device, too.
+    fn with_room<T>(
+        &self,
+        mut work: impl FnMut() -> Result<T, DeviceError>,
+    ) -> Result<T, DeviceError> {
+        let result = work();
+        if result.is_ok() || lock(&self.blocks).kept_bytes() == 0 {
+            return result;
+        }
+        self.release();
+        work()
     }
 
     fn no_room(&self, bytes: usize) -> DeviceError {
@@ -177,7 +241,7 @@ impl Backend for Cuda {
         self.bind()?;
         let (code, free, total) = memory::state();
         self.check("cuMemGetInfo", code)?;
-        Ok((free, total))
+        Ok((free + lock(&self.blocks).kept_bytes(), total))
     }
 
     fn alloc(&self, bytes: usize) -> Result<u64, DeviceError> {
@@ -186,7 +250,7 @@ impl Backend for Cuda {
         if bytes as u64 > self.info.memory {
             return Err(self.no_room(bytes));
         }
-        memory::alloc(bytes).map_err(|code| match code {
+        self.place(bytes).map_err(|code| match code {
             CUresult::CUDA_ERROR_OUT_OF_MEMORY => self.no_room(bytes),
             code => lock(&self.loaded).error("cuMemAlloc", code),
         })
@@ -194,7 +258,10 @@ impl Backend for Cuda {
 
     unsafe fn free(&self, address: u64) {
         // A failure of the work is reported by the next call; nothing can be done here.
-        if self.bind().is_ok() {
+        if address == 0 || self.bind().is_err() {
+            return;
+        }
+        if !lock(&self.blocks).keep(address, self.info.memory / 2) {
             let _ = self.context.wait();
             memory::free(address);
         }
@@ -213,6 +280,11 @@ impl Backend for Cuda {
                 uploads.idle();
             }
             return self.check("cuMemcpyHtoD", uploads.start(to, from, self.context.stream));
+        }
+        if from.len() >= long_copies::FROM
+            && let Some(copies) = lock(&self.long_copies).get_or_insert_with(LongCopies::new)
+        {
+            return self.check("cuMemcpyHtoD", copies.upload(to, from, &self.context));
         }
         self.check("cuMemcpyHtoD", memory::upload(to, from, self.context.stream))?;
         // The driver may read `from` until the copy is done.
@@ -238,6 +310,11 @@ impl Backend for Cuda {
         }
         // The copy itself would wait without sleeping.
         self.wait("cuEventSynchronize")?;
+        if to.len() >= long_copies::FROM
+            && let Some(copies) = lock(&self.long_copies).get_or_insert_with(LongCopies::new)
+        {
+            return self.check("cuMemcpyDtoH", copies.download(from, to, &self.context));
+        }
         let code = memory::download(from, to, self.context.stream);
         // Even if this failed: the driver may write `to` until the copy is done.
         let waited = self.wait("cuMemcpyDtoH");
@@ -263,7 +340,8 @@ impl Backend for Cuda {
         }
         let cubin = self.compile(source)?;
         self.bind()?;
-        let id = lock(&self.loaded).kernels.add_module(&cubin, &source.title())?;
+        let title = source.title();
+        let id = self.with_room(|| lock(&self.loaded).kernels.add_module(&cubin, &title))?;
         Ok(*program.insert(id))
     }
 
@@ -308,7 +386,8 @@ impl Backend for Cuda {
     fn graph(&self, nodes: &[GraphNode]) -> Result<u64, DeviceError> {
         self.bind()?;
         let mut loaded = lock(&self.loaded);
-        let graph = Executable::new(nodes, &loaded.kernels, self.overlaps_launches)?;
+        let make = || Executable::new(nodes, &loaded.kernels, self.overlaps_launches);
+        let graph = self.with_room(make)?;
         let id = loaded.graphs_made;
         loaded.graphs_made += 1;
         loaded.graphs.insert(id, graph);
@@ -382,6 +461,12 @@ impl Drop for Cuda {
         }
         if let Some(downloads) = lock(&self.downloads).take() {
             downloads.free();
+        }
+        if let Some(copies) = lock(&self.long_copies).take().flatten() {
+            copies.free();
+        }
+        for address in lock(&self.blocks).drain() {
+            memory::free(address);
         }
     }
 }

@@ -19,7 +19,10 @@ const ALIGNMENT: usize = 64;
 
 /// Page-locked (pinned) memory of the host.
 #[derive(Debug)]
-struct Pinned(NonNull<u8>);
+pub(super) struct Pinned {
+    begin: NonNull<u8>,
+    bytes: usize,
+}
 
 // SAFETY: it is plain memory.
 unsafe impl Send for Pinned {}
@@ -27,12 +30,31 @@ unsafe impl Send for Pinned {}
 impl Pinned {
     /// Allocates `bytes` bytes. Returns `None` if the driver cannot allocate them. The device's
     /// context must be current.
-    fn new(bytes: usize) -> Option<Self> {
+    pub(super) fn new(bytes: usize) -> Option<Self> {
         let mut begin = ptr::null_mut();
         // SAFETY: the call writes one address.
         let code = unsafe { sys::cuMemHostAlloc(&raw mut begin, bytes, 0) };
         let begin = NonNull::new(begin.cast::<u8>());
-        begin.filter(|_| code == CUresult::CUDA_SUCCESS).map(Self)
+        let begin = begin.filter(|_| code == CUresult::CUDA_SUCCESS)?;
+        // SAFETY: the memory has this many bytes. From now on they have values.
+        unsafe { begin.as_ptr().write_bytes(0, bytes) };
+        Some(Self { begin, bytes })
+    }
+
+    /// Returns the first `length` bytes.
+    ///
+    /// # Panics
+    /// If there are fewer.
+    pub(super) fn bytes(&mut self, length: usize) -> &mut [u8] {
+        assert!(length <= self.bytes, "more bytes than the memory has");
+        // SAFETY: it has this many bytes, and no other reference to them exists.
+        unsafe { std::slice::from_raw_parts_mut(self.begin.as_ptr(), length) }
+    }
+
+    /// Frees the memory. The device's context must be current, and no copy may use the memory.
+    pub(super) fn free(self) {
+        // SAFETY: it came from the driver, and is not used again.
+        let _ = unsafe { sys::cuMemFreeHost(self.begin.as_ptr().cast()) };
     }
 }
 
@@ -70,10 +92,8 @@ impl Uploads {
     /// If the free part of the staging memory is too small ([`Self::is_full`]).
     pub(super) fn start(&mut self, to: u64, from: &[u8], stream: CUstream) -> CUresult {
         assert!(!self.is_full(from.len()), "the staging memory for uploads is full");
-        // SAFETY: these bytes are within the memory, and no copy reads them.
-        let part = unsafe {
-            std::slice::from_raw_parts_mut(self.memory.0.as_ptr().add(self.used), from.len())
-        };
+        // No copy reads the bytes from `used` on.
+        let part = &mut self.memory.bytes(self.used + from.len())[self.used..];
         part.copy_from_slice(from);
         self.used = (self.used + from.len()).next_multiple_of(ALIGNMENT);
         super::memory::upload(to, part, stream)
@@ -81,7 +101,7 @@ impl Uploads {
 
     /// Frees the staging memory. The device's context must be current and the stream idle.
     pub(super) fn free(self) {
-        free(self.memory);
+        self.memory.free();
     }
 }
 
@@ -99,19 +119,11 @@ impl Downloads {
     /// # Panics
     /// If `bytes` exceeds [`LONGEST`].
     pub(super) fn part(&mut self, bytes: usize) -> &mut [u8] {
-        assert!(bytes <= LONGEST, "the download is longer than its staging memory");
-        // SAFETY: it has this many bytes, which the driver has cleared or written, and no other
-        // reference to them exists.
-        unsafe { std::slice::from_raw_parts_mut(self.0.0.as_ptr(), bytes) }
+        self.0.bytes(bytes)
     }
 
     /// Frees the staging memory. The device's context must be current and the stream idle.
     pub(super) fn free(self) {
-        free(self.0);
+        self.0.free();
     }
-}
-
-fn free(memory: Pinned) {
-    // SAFETY: it came from the driver, and is not used again.
-    let _ = unsafe { sys::cuMemFreeHost(memory.0.as_ptr().cast()) };
 }

@@ -111,6 +111,13 @@ impl State {
         if threads == 0 || threads > u64::from(MOST_THREADS) {
             return Some(format!("a block has 1 to {MOST_THREADS} threads, not {threads}"));
         }
+        if let Some(most) = kernel.module.most_threads(kernel.index)
+            && threads > u64::from(most)
+        {
+            return Some(format!(
+                "its __launch_bounds__ are {most} threads a block, the launch has {threads}"
+            ));
+        }
         let blocks = shape.grid.iter().map(|&n| u128::from(n)).product::<u128>();
         if blocks == 0 || blocks >= 1 << 31 {
             return Some(format!("a grid has 1 to 2^31 − 1 blocks, not {blocks}"));

@@ -286,7 +286,7 @@ mod tests {
         let mut compiler = Compiler::find().unwrap();
         compiler.folder = folder.path().to_owned();
         let text = "#include \"kernel_table.h\"\nextern \"C\" void one() {}\n\
-                    SIMT_MODULE(SIMT_KERNEL(one))\n";
+                    SIMT_MODULE(SIMT_KERNEL(one, 0))\n";
         let files = vec![(MAIN.to_owned(), text.to_owned())];
         let unit = Unit { files, defines: vec![], title: "one.cu".to_owned() };
         let made: Vec<_> = std::thread::scope(|scope| {

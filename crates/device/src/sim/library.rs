@@ -17,6 +17,7 @@ use crate::{DeviceError, Launch};
 struct RawKernel {
     name: *const c_char,
     parameters: *const c_char,
+    most_threads: u32,
     call: unsafe extern "C" fn(*mut *mut c_void),
 }
 
@@ -41,11 +42,20 @@ struct RawModule {
     run: unsafe extern "C" fn(*const RawLaunch) -> c_int,
 }
 
+/// What is known of a kernel before its launch.
+#[derive(Debug)]
+struct Described {
+    name: String,
+    /// One letter for the type of each parameter.
+    parameters: Vec<u8>,
+    /// The largest number of threads of a block; 0 if the kernel declares none.
+    most_threads: u32,
+}
+
 /// A loaded shared object with the kernels of one source. It is never unloaded.
 pub(super) struct Module {
     raw: *const RawModule,
-    /// The name of each kernel, and one letter for the type of each of its parameters.
-    kernels: Vec<(String, Vec<u8>)>,
+    kernels: Vec<Described>,
     /// The lock that is held during a launch. The shared object contains only one instance of the
     /// run-time library and of its static shared memory, so only one launch can run at a time.
     running: Mutex<()>,
@@ -94,9 +104,10 @@ impl Module {
             let module = &*raw;
             slice::from_raw_parts(module.kernels, module.kernel_count as usize)
                 .iter()
-                .map(|kernel| {
-                    let name = CStr::from_ptr(kernel.name).to_string_lossy().into_owned();
-                    (name, CStr::from_ptr(kernel.parameters).to_bytes().to_vec())
+                .map(|kernel| Described {
+                    name: CStr::from_ptr(kernel.name).to_string_lossy().into_owned(),
+                    parameters: CStr::from_ptr(kernel.parameters).to_bytes().to_vec(),
+                    most_threads: kernel.most_threads,
                 })
                 .collect()
         };
@@ -107,12 +118,18 @@ impl Module {
 
     /// Returns the index of the kernel with this name; `None` if there is none.
     pub(super) fn kernel(&self, name: &str) -> Option<usize> {
-        self.kernels.iter().position(|(kernel, _)| kernel == name)
+        self.kernels.iter().position(|kernel| kernel.name == name)
     }
 
     /// Returns one letter for the type of each parameter of the kernel with this index.
     pub(super) fn parameters(&self, kernel: usize) -> &[u8] {
-        self.kernels.get(kernel).map_or(&[], |(_, parameters)| parameters)
+        self.kernels.get(kernel).map_or(&[], |kernel| &kernel.parameters)
+    }
+
+    /// Returns the largest number of threads of a block of the kernel with this index, as its
+    /// `__launch_bounds__` say; `None` if it has none.
+    pub(super) fn most_threads(&self, kernel: usize) -> Option<u32> {
+        self.kernels.get(kernel).map(|kernel| kernel.most_threads).filter(|&threads| threads > 0)
     }
 
     /// Runs a launch of the kernel with this index to its end. An error is the report of a fault in

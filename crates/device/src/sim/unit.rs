@@ -41,8 +41,10 @@ impl Unit {
             "namespace {{\n#include \"{}\"\n}}\n#include \"kernel_table.h\"\n",
             source.name()
         );
-        let kernels: Vec<_> =
-            source.kernels().iter().map(|name| format!("SIMT_KERNEL({name})")).collect();
+        let bound =
+            |kernel: &str| launch_bound(files.iter().map(|(_, text)| text.as_str()), kernel);
+        let entry = |name: &&str| format!("SIMT_KERNEL({name}, {})", bound(name).unwrap_or("0"));
+        let kernels: Vec<_> = source.kernels().iter().map(entry).collect();
         // Writing to a String cannot fail.
         let _ = writeln!(main, "SIMT_MODULE({})", kernels.join(", "));
         files.push((MAIN.to_owned(), main));
@@ -81,6 +83,52 @@ impl Unit {
     }
 }
 
+/// Returns the largest number of threads of a block of a kernel: the expression that is the first
+/// argument of `__launch_bounds__` between `extern "C"` and its name. Returns `None` if there is none,
+/// or if there are several different ones, under conditions of the preprocessor.
+fn launch_bound<'a>(texts: impl Iterator<Item = &'a str>, kernel: &str) -> Option<&'a str> {
+    const BOUNDS: &str = "__launch_bounds__(";
+    let is_name = |c: char| c.is_alphanumeric() || c == '_';
+    let mut bounds = vec![];
+    for text in texts {
+        for (at, _) in text.match_indices(kernel) {
+            let (before, after) = (&text[..at], &text[at + kernel.len()..]);
+            if before.ends_with(is_name) || !after.trim_start().starts_with('(') {
+                continue;
+            }
+            let begin = before.rfind("extern \"C\"").unwrap_or(at);
+            // A call stands in the body of another function.
+            if before[begin..].contains('{') {
+                continue;
+            }
+            for (at, _) in before[begin..].match_indices(BOUNDS) {
+                let arguments = &text[begin + at + BOUNDS.len()..];
+                let (first, _) = arguments_of_call(arguments)?;
+                bounds.push(arguments[..first].trim());
+            }
+        }
+    }
+    bounds.sort_unstable();
+    bounds.dedup();
+    if let [bound] = bounds[..] { Some(bound) } else { None }
+}
+
+/// Returns the ends of the first argument and of the whole text `…)` of a call's arguments; `None` if
+/// no parenthesis ends it.
+fn arguments_of_call(text: &str) -> Option<(usize, usize)> {
+    let (mut open, mut first) = (0, None);
+    for (at, letter) in text.char_indices() {
+        match letter {
+            '(' => open += 1,
+            ')' if open > 0 => open -= 1,
+            ')' => return Some((first.unwrap_or(at), at + 1)),
+            ',' if open == 0 => first = first.or(Some(at)),
+            _ => {}
+        }
+    }
+    None
+}
+
 fn read_folder(folder: &Path, prefix: &str, files: &mut Vec<(String, String)>) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
@@ -92,4 +140,27 @@ fn read_folder(folder: &Path, prefix: &str, files: &mut Vec<(String, String)>) -
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn launch_bounds_are_those_before_the_name() {
+        let text = "extern \"C\" __global__ void __launch_bounds__(f(A, 2) * 32, 1)\none(int x) {}\n\
+                    extern \"C\" __global__ void __launch_bounds__(THREADS)\n#if KIND\ntwo (int x)\n\
+                    #else\ntwo_of(int x)\n#endif\n{ one (x); }\n\
+                    extern \"C\" void __launch_bounds__(64) three(int x) {}\n\
+                    extern \"C\" void __launch_bounds__(96) three(int x) {}\n\
+                    extern \"C\" void four(int x) {}\nvoid __launch_bounds__(";
+        let bound = |kernel: &str| launch_bound(["", text].into_iter(), kernel);
+        assert_eq!(bound("one"), Some("f(A, 2) * 32"));
+        assert_eq!((bound("two"), bound("two_of")), (Some("THREADS"), Some("THREADS")));
+        // Conditions of the preprocessor are not known here.
+        assert_eq!(bound("three"), None);
+        for none in ["four", "tw", "on", "x"] {
+            assert_eq!(bound(none), None, "{none}");
+        }
+    }
 }

@@ -55,6 +55,24 @@ fn shapes_are_checked() {
 }
 
 #[test]
+fn launch_bounds_are_checked() {
+    let device = Device::simulator().unwrap();
+    let text = "constexpr unsigned HALF = THREADS / 2;
+extern \"C\" __global__ void __launch_bounds__(HALF * (2), 1)
+bounded(unsigned* x) { x[threadIdx.x] = 1; }";
+    let source = Source::new("bounded.cu", text, &["bounded"]).define("THREADS", 96);
+    let kernel = device.program(&source).unwrap().kernel("bounded", 0).unwrap();
+    let out = device.alloc::<u32>(128).unwrap();
+    // SAFETY: a thread writes its own word of 128.
+    let launch = |threads| unsafe { kernel.launch(Launch::linear(1, threads), &[Arg::from(&out)]) };
+    assert_eq!(launch(96), Ok(()));
+    assert_eq!(
+        launch(97).unwrap_err().to_string(),
+        "launching kernel bounded failed: its __launch_bounds__ are 96 threads a block, the launch has 97"
+    );
+}
+
+#[test]
 fn a_text_that_does_not_compile_is_told_with_its_line() {
     let device = Device::simulator().unwrap();
     let source = Source::new("broken.cu", "\n\nint x = y;\n", &[]).define("N", 3);

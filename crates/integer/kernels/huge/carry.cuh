@@ -20,9 +20,13 @@ DEVICE Carries carries(u32 gives, u32 passes, bool first) {
     return {(u32)into, (bool)(into >> COUNT & 1)};
 }
 
-// Returns the carry into the thread's word, without those of other blocks, and writes to `block` what the block
-// does with a carry. All threads of the block call it.
-DEVICE u64 carry_within_block(bool gives_carry, bool passes_carry, u32* block) {
+// Where the carry into the lowest position comes from: there is none, or it is 1, or it is the carry out of the
+// highest position.
+constexpr u32 NONE = 0, ONE = 1, AROUND = 2;
+
+// Returns the carry into the thread's word, without those of other blocks, and writes to `block`, if it is not null,
+// what the block does with a carry. All threads of the block call it.
+DEVICE u64 carry_within_block(bool gives_carry, bool passes_carry, u32* block, u32 first = NONE) {
     __shared__ u32 warp_gives[WARPS], warp_passes[WARPS];
     const u32 lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     const u32 gives = __ballot_sync(ALL, gives_carry), passes = __ballot_sync(ALL, passes_carry);
@@ -36,10 +40,11 @@ DEVICE u64 carry_within_block(bool gives_carry, bool passes_carry, u32* block) {
         all_give |= warp_gives[k] << k;
         all_pass |= warp_passes[k] << k;
     }
-    const Carries of_warps = carries<WARPS>(all_give, all_pass, false);
-    if (threadIdx.x == 0) {
+    const bool out = carries<WARPS>(all_give, all_pass, false).out;
+    const Carries of_warps = carries<WARPS>(all_give, all_pass, first == ONE || (first == AROUND && out));
+    if (block && threadIdx.x == 0) {
         constexpr u32 EVERY = WARPS == 32 ? ALL : (1u << WARPS % 32) - 1;
-        *block = (of_warps.out ? GIVES : 0) | (all_pass == EVERY ? PASSES : 0);
+        *block = (out ? GIVES : 0) | (all_pass == EVERY ? PASSES : 0);
     }
     return carries<32>(gives, passes, of_warps.into >> warp & 1).into >> lane & 1;
 }

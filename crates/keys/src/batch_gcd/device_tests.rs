@@ -1,7 +1,7 @@
 //! Trees on the simulator, compared with gcds by definition and with trees on the CPU.
 
 use warpint_device::Device;
-use warpint_natural::limbs::{mul, trim};
+use warpint_natural::limbs::{div_rem, mul, trim};
 use warpint_progress::{StopToken, Unwatched};
 
 use super::tests::by_definition;
@@ -131,6 +131,35 @@ fn a_modulus_that_blinds_the_check_is_refused() {
     let batch = Batch::new(&moduli, u64::MAX, 1).unwrap().on_device(&trees).unwrap();
     let refused = batch.run(&Unwatched, &mut Times::default()).unwrap_err();
     assert!(matches!(refused, KeysError::Blind { .. }) && refused.is_of_device(), "{refused}");
+}
+
+#[test]
+fn fractions_of_roots_are_quotients() {
+    let device = Device::simulator().unwrap();
+    let trees = DeviceTrees::with_memory(&device, 1 << 30);
+    let mut word = random(293);
+    for (m, zeros) in [(1, 0), (2, 0), (2, 1), (5, 2), (40, 0), (40, 3), (300, 7)] {
+        for case in 0..4 {
+            let mut p: Vec<u64> = (0..m).map(|_| word()).collect();
+            match case {
+                0 => p.fill(u64::MAX),
+                1 => p[..m - zeros - 1].fill(0),
+                _ => {}
+            }
+            p[m - zeros..].fill(0);
+            p[m - zeros - 1] |= 1;
+            // Fractions, and numbers above P.
+            let d: Vec<u64> = (0..m - case % 2 * zeros).map(|_| word()).collect();
+            let mut dividend = vec![0; m + 1];
+            dividend.extend(&d);
+            let mut expected = div_rem(&dividend, &p).0;
+            expected.resize(m + 1, 0);
+            let x = trees.fraction(&d, &p, [1, m]).unwrap().unwrap();
+            assert_eq!(x.download().unwrap(), expected, "{m} words, case {case}");
+        }
+    }
+    let little = DeviceTrees::with_memory(&device, 1 << 12);
+    assert!(little.fraction(&[1; 40], &[3; 40], [1, 40]).unwrap().is_none());
 }
 
 /// Many moduli of which both primes are shared.

@@ -315,7 +315,11 @@ impl<'a> Batch<'a> {
             let multiplier = trees.multiplier(moduli.len(), words, self.limits.threads)?;
             let numerator =
                 numerator.modulo(&multiplier, root.derivative, &product, &|| work.is_stopped())?;
-            let x = fraction::of(&multiplier, &numerator, &product);
+            let on_device = trees.fraction(&numerator, &product, [moduli.len(), words])?;
+            let x = match on_device {
+                Some(x) => x,
+                None => trees.upload(&fraction::of(&multiplier, &numerator, &product))?,
+            };
             if let Some(why) = multiplier.failure() {
                 return Err(KeysError::Root { device: trees.place(), why });
             }

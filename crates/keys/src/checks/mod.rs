@@ -16,7 +16,10 @@ mod power;
 mod residue;
 mod roca;
 mod small_factor;
+#[cfg(test)]
+mod times;
 
+use self::residue::DIVISORS_BELOW;
 pub use exponent::{ExponentFlaw, exponent};
 pub use fermat::close_factors;
 pub use power::PerfectPowers;
@@ -36,4 +39,21 @@ fn primes_below(limit: usize) -> Vec<u64> {
         }
     }
     primes
+}
+
+/// Divides the items into groups of consecutive items whose numbers have a product below
+/// [`DIVISORS_BELOW`], each group as long as possible, and returns each product with its group.
+fn grouped<T>(items: impl Iterator<Item = T>, number: impl Fn(&T) -> u64) -> Vec<(u64, Vec<T>)> {
+    let mut groups: Vec<(u64, Vec<T>)> = vec![];
+    for item in items {
+        let number = number(&item);
+        match groups.last_mut() {
+            Some((product, group)) if *product <= (DIVISORS_BELOW - 1) / number => {
+                *product *= number;
+                group.push(item);
+            }
+            _ => groups.push((number, vec![item])),
+        }
+    }
+    groups
 }

@@ -97,20 +97,33 @@ pub fn subtract_fives(groups: &mut [u64]) -> u64 {
 /// Returns the digits of groups below 10^19, without leading zeros.
 #[must_use]
 pub fn digits_of_groups(groups: &[u64]) -> Vec<u8> {
-    let mut digits = vec![b'0'; GROUP * groups.len()];
-    let pieces = digits.par_chunks_mut(GROUP * PIECE).zip(groups.par_chunks(PIECE));
+    let Some(last) = groups.len().checked_sub(1) else { return vec![] };
+    let zeros = groups.iter().take(last).take_while(|&&group| group == 0).count();
+    let (first, others) = (digits_of_group(groups[zeros]), &groups[zeros + 1..]);
+    let zeros = first.iter().take(GROUP - 1).take_while(|&&digit| digit == b'0').count();
+    let first = &first[zeros..];
+    // Zeros, so that the system gives the memory to the threads that write it.
+    let mut digits = vec![0; first.len() + GROUP * others.len()];
+    let (top, rest) = digits.split_at_mut(first.len());
+    top.copy_from_slice(first);
+    let pieces = rest.par_chunks_mut(GROUP * PIECE).zip(others.par_chunks(PIECE));
     pieces.for_each(|(digits, groups)| {
         for (digits, &group) in digits.chunks_exact_mut(GROUP).zip(groups) {
-            // Parts of 3, 8 and 8 digits.
-            let (high, low) = (group / EIGHT_DIGITS, group % EIGHT_DIGITS);
-            let (top, middle) = (high / EIGHT_DIGITS, high % EIGHT_DIGITS);
-            digits[..3].copy_from_slice(&eight_digits(top as u32)[5..]);
-            digits[3..11].copy_from_slice(&eight_digits(middle as u32));
-            digits[11..].copy_from_slice(&eight_digits(low as u32));
+            digits.copy_from_slice(&digits_of_group(group));
         }
     });
-    let zeros = digits.iter().take_while(|&&digit| digit == b'0').count();
-    digits.drain(..zeros.min(digits.len().saturating_sub(1)));
+    digits
+}
+
+/// Returns the digits of a group as ASCII characters.
+fn digits_of_group(group: u64) -> [u8; GROUP] {
+    // Parts of 3, 8 and 8 digits.
+    let (high, low) = (group / EIGHT_DIGITS, group % EIGHT_DIGITS);
+    let (top, middle) = (high / EIGHT_DIGITS, high % EIGHT_DIGITS);
+    let mut digits = [0; GROUP];
+    digits[..3].copy_from_slice(&eight_digits(top as u32)[5..]);
+    digits[3..11].copy_from_slice(&eight_digits(middle as u32));
+    digits[11..].copy_from_slice(&eight_digits(low as u32));
     digits
 }
 

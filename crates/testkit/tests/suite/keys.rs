@@ -189,9 +189,9 @@ fn faults_of_a_device_are_noticed() {
         let trees = DeviceTrees::with_memory(faulty.device(), 1 << 30);
         let batch = Batch::new(&slices, u64::MAX, 2).unwrap().on_device(&trees).unwrap();
         let found = batch.run(&Unwatched, &mut Times::default());
-        (found, faulty.launches(), faulty.strikes())
+        (found, [faulty.launches(), faulty.uploads()], faulty.strikes())
     };
-    let (sound, launches, _) = run(DeviceFault::Dead { from: u64::MAX });
+    let (sound, [launches, uploads], _) = run(DeviceFault::Dead { from: u64::MAX });
     assert!(sound.unwrap() == expected && launches > 20);
     let mut noticed = 0;
     let mut check = |fault| {
@@ -211,6 +211,10 @@ fn faults_of_a_device_are_noticed() {
         check(DeviceFault::Dead { from: launch });
     }
     check(DeviceFault::Zeros { from: 0 });
+    // Moduli, derivatives, the numbers at the root, and tables.
+    for upload in 0..uploads {
+        check(DeviceFault::FlippedUpload { upload, bit: primes.word() >> 8 });
+    }
     // All launches are needed, so no device that dies goes unnoticed.
     assert!(noticed >= launches / some, "{noticed} faults were noticed");
 

@@ -18,9 +18,10 @@ use warpint::mersenne::DeviceChoice;
 use warpint::natural::product::{Multiplier, TransformMultiplier};
 
 use super::batch::place::resolved;
-use crate::args::{Calc, CalcArgs, CalcCheck, DivremArgs, SqrtArgs, TwoArgs};
+use crate::args::{Calc, CalcArgs, CalcCheck, DivremArgs, Places, SqrtArgs, TwoArgs};
 use crate::exit::Exit;
 use crate::report::{notice, print, report_line, warn};
+use crate::run::all_gpus;
 use crate::signals::Signals;
 use crate::{host_memory, threads};
 
@@ -60,9 +61,16 @@ fn files(
     let begin = Instant::now();
     threads::set(args.threads)?;
     let threads = rayon::current_num_threads();
-    let on_device = match resolved(args.device)? {
-        DeviceChoice::On(id) => Some(DeviceMultiplier::new(&device_on(id)?, threads)?),
-        DeviceChoice::Auto | DeviceChoice::Cpu => None,
+    let devices = match args.device {
+        Places::All => all_gpus()?.into_iter().map(device_on).collect::<Result<_, _>>()?,
+        Places::One(choice) => match resolved(choice)? {
+            DeviceChoice::On(id) => vec![device_on(id)?],
+            DeviceChoice::Auto | DeviceChoice::Cpu => vec![],
+        },
+    };
+    let on_device = match devices.split_first() {
+        Some((first, others)) => Some(DeviceMultiplier::on_devices(first, others, threads)?),
+        None => None,
     };
     let on_cpu = TransformMultiplier::new(threads);
     let multiplier: &dyn Multiplier = match &on_device {

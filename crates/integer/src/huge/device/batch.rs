@@ -9,7 +9,7 @@
 //! up to about 2^22, and 3 above; 1.5 for the product of the spectra; and less than 1 for each number
 //! that is split into digits and for the carries, which read or write words instead of digits.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ops::Range;
 
 use bytemuck::Pod;
@@ -105,6 +105,8 @@ pub(super) struct Batches {
     by_bits: HashMap<u32, ByBits>,
     /// Plans by points and rows.
     plans: HashMap<(usize, usize), Ntt64>,
+    /// The forms whose kernels are compiled.
+    compiled: HashSet<Form>,
     /// The spectra of factors, and then the coefficients of products.
     work: Option<Buffer<u64>>,
     /// The largest number of bytes of working memory.
@@ -151,6 +153,7 @@ impl Batches {
             carries: Carries::new(device)?,
             by_bits: HashMap::new(),
             plans: HashMap::new(),
+            compiled: HashSet::new(),
             work: None,
             limit: u64::MAX,
         })
@@ -160,12 +163,11 @@ impl Batches {
         &self.device
     }
 
-    /// Frees the working memory if it is larger than `bytes`, and all plans then.
+    /// Frees the working memory if it is larger than `bytes`.
     pub(super) fn keep_at_most(&mut self, bytes: u64) {
         let work = self.work.as_ref().map_or(0, |work| 8 * work.len() as u64);
         let blocks = self.carries.blocks.as_ref().map_or(0, |blocks| 4 * blocks.len() as u64);
         if work + blocks > bytes {
-            self.plans.clear();
             self.work = None;
             self.carries.blocks = None;
         }
@@ -173,13 +175,20 @@ impl Batches {
 
     /// Compiles the kernels for products of these forms, in parallel. Without it they are compiled one
     /// after the other, when products need them first.
-    pub(super) fn compile(&self, forms: &[Form]) -> Result<(), DeviceError> {
+    pub(super) fn compile(&mut self, forms: &[Form]) -> Result<(), DeviceError> {
+        // The texts of the sources of one form take longer than the products of short numbers.
+        let new: HashSet<Form> =
+            forms.iter().filter(|form| !self.compiled.contains(form)).copied().collect();
+        if new.is_empty() {
+            return Ok(());
+        }
         let shared_memory = self.device.info().shared_memory_per_block;
-        let lengths = forms.iter().map(|form| form.points);
+        let lengths: BTreeSet<usize> = new.iter().map(|form| form.points).collect();
         let mut sources = goldilocks::sources_of(lengths, Order::BitReversed, shared_memory);
-        let bits: BTreeSet<u32> = forms.iter().map(|form| form.bits).collect();
+        let bits: BTreeSet<u32> = new.iter().map(|form| form.bits).collect();
         sources.extend(bits.into_iter().flat_map(|bits| [digits_source(bits), carry_source(bits)]));
         self.device.programs(&sources)?;
+        self.compiled.extend(new);
         Ok(())
     }
 
@@ -234,7 +243,7 @@ impl Batches {
             Arg::U32((count * form.points) as u32),
         ];
         // SAFETY: the rows are in their view, and `to` has the points of all.
-        unsafe { kernel.launch(flat(count * form.points), &args)? };
+        unsafe { kernel.launch(flat(count * form.points, THREADS), &args)? };
         Ok(self.plan(form, count)?.forward_cells(to)?)
     }
 
@@ -368,7 +377,7 @@ impl Batches {
             args.extend([Arg::NULL, Arg::U32(0), Arg::U32(0)]);
         }
         // SAFETY: each factor has the spectra of all rows that belong to the range, from row `from` on.
-        unsafe { self.products.launch(flat(total), &args) }
+        unsafe { self.products.launch(flat(total, THREADS), &args) }
     }
 
     /// Writes the words of rows `range` of the result, from their coefficients.
@@ -452,10 +461,11 @@ pub(super) fn reserve<T: Pod>(
     }
 }
 
-/// Returns a launch for `count` elements, whose threads run through several if there are many.
-pub(super) fn flat(count: usize) -> Launch {
-    let blocks = count.div_ceil(THREADS as usize).clamp(1, MOST_BLOCKS);
-    Launch::linear(blocks as u32, THREADS)
+/// Returns a launch of blocks of `threads` threads for `count` elements. A thread runs through several
+/// if there are many.
+pub(super) fn flat(count: usize, threads: u32) -> Launch {
+    let blocks = count.div_ceil(threads as usize).clamp(1, MOST_BLOCKS);
+    Launch::linear(blocks as u32, threads)
 }
 
 /// Returns the sources of the shipped kernels of this module.

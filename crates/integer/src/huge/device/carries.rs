@@ -119,7 +119,8 @@ impl Carries {
             Arg::U64(rows.stride as u64),
             Arg::U32(total as u32),
         ];
-        let grid = Launch::linear(count.div_ceil(THREADS), THREADS);
+        // A warp for each block.
+        let grid = Launch::linear(count.div_ceil(THREADS / 32), THREADS);
         // SAFETY: as above, and the rows have `total` words or more.
         unsafe { self.add_carries.launch(grid, &args) }
     }
@@ -178,7 +179,7 @@ impl Sums {
             Arg::U32(bits as u32),
         ];
         // SAFETY: the lengths are those of the views.
-        unsafe { self.shift.launch(flat(out.len()), &args) }
+        unsafe { self.shift.launch(flat(out.len(), THREADS), &args) }
     }
 }
 
@@ -192,6 +193,7 @@ fn carries_source() -> Source {
     Source::new("carries.cu", include_str!("../../../kernels/huge/carries.cu"), &KERNELS)
         .headers(common::HEADERS)
         .headers(HEADERS)
+        .headers(CARRY_HEADERS)
         .define("THREADS", THREADS)
 }
 

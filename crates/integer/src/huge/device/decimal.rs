@@ -177,7 +177,7 @@ impl DeviceProducts {
                 Arg::U32((count * next) as u32),
             ];
             // SAFETY: there are `count` rows of `words` words, and room for twice as many of `next` words.
-            unsafe { self.decimal.copy_rows.launch(flat(count * next), &args)? };
+            unsafe { self.decimal.copy_rows.launch(flat(count * next, THREADS), &args)? };
             let of_power = self.window(words, power.len, words - next..words)?;
             let out = RowCells::new(halves.cells(next..), count, next, 2 * next);
             let fractions = Factor::rows(Rows::new(rows.view(..), count, words, words), Map::EACH);

@@ -1,7 +1,9 @@
 //! Products of numbers in host memory, computed on a device.
 
 use std::fmt;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread;
 
 use warpint_device::Device;
 use warpint_natural::limbs::{add_assign, compare, trim, trimmed};
@@ -16,7 +18,7 @@ const SHORTER_FROM: usize = 1 << 13;
 
 /// Multiplies numbers in host memory on a device, divides them, and converts them to and from decimal
 /// digits. Short products are computed on the CPU. A product that is too long for one transform or for
-/// the device's memory is computed in pieces.
+/// the device's memory is computed in pieces, which several devices share.
 ///
 /// The host verifies each result of the device modulo 2^61 − 1, by residues of the operands and of the
 /// result in its own memory, so copies are verified too. If one is wrong, or if the device fails,
@@ -25,8 +27,10 @@ const SHORTER_FROM: usize = 1 << 13;
 /// because the residues would not tell wrong results from right ones.
 pub struct DeviceMultiplier {
     products: Mutex<DeviceProducts>,
+    /// Other devices, which compute pieces only.
+    others: Vec<Mutex<DeviceProducts>>,
     cpu: TransformMultiplier,
-    /// The largest number of bytes of the device's memory that a product may use.
+    /// The largest number of bytes of a device's memory that a product may use.
     memory: u64,
     shorter_from: usize,
     failure: Mutex<Option<HugeError>>,
@@ -39,8 +43,28 @@ impl DeviceMultiplier {
     /// # Errors
     /// The device cannot compile the kernels, or fails.
     pub fn new(device: &Device, threads: usize) -> Result<Self, HugeError> {
-        let (free, _) = device.memory()?;
-        Self::with_memory(device, threads, free / 10 * 9)
+        Self::on_devices(device, &[], threads)
+    }
+
+    /// Creates a multiplier for several devices. The first computes what it can alone; a product that is
+    /// too long for it is computed in pieces by all. Each uses at most nine tenths of the memory that is
+    /// free now on the device with the least.
+    ///
+    /// # Errors
+    /// As for [`Self::new`].
+    pub fn on_devices(
+        first: &Device,
+        others: &[Device],
+        threads: usize,
+    ) -> Result<Self, HugeError> {
+        let mut memory = first.memory()?.0;
+        for device in others {
+            memory = memory.min(device.memory()?.0);
+        }
+        let others: Result<_, HugeError> =
+            others.iter().map(|device| Ok(Mutex::new(DeviceProducts::new(device)?))).collect();
+        let one = Self::with_memory(first, threads, memory / 10 * 9)?;
+        Ok(Self { others: others?, ..one })
     }
 
     /// Creates a multiplier that uses at most `memory` bytes of the device's memory.
@@ -50,6 +74,7 @@ impl DeviceMultiplier {
     pub fn with_memory(device: &Device, threads: usize, memory: u64) -> Result<Self, HugeError> {
         Ok(Self {
             products: Mutex::new(DeviceProducts::new(device)?),
+            others: vec![],
             cpu: TransformMultiplier::new(threads),
             memory,
             shorter_from: SHORTER_FROM,
@@ -64,6 +89,14 @@ impl DeviceMultiplier {
         Self { shorter_from, ..Self::with_memory(device, 1, memory).unwrap() }
     }
 
+    /// Shares pieces with other devices.
+    #[cfg(test)]
+    pub(super) fn with_others(mut self, others: &[Device]) -> Self {
+        let products = |device| Mutex::new(DeviceProducts::new(device).unwrap());
+        self.others = others.iter().map(products).collect();
+        self
+    }
+
     /// Returns why the device computes no products any more; `None` if it does. The caller tells the
     /// user.
     #[must_use]
@@ -71,10 +104,15 @@ impl DeviceMultiplier {
         lock(&self.failure).as_ref().map(ToString::to_string)
     }
 
-    /// Returns the identifier of the device, such as `cuda:0`.
+    /// Returns the identifiers of the devices, such as `cuda:0` or `cuda:0, cuda:1`.
     #[must_use]
     pub fn place(&self) -> String {
-        lock(&self.products).device().info().id.clone()
+        let of = |products: &Mutex<DeviceProducts>| lock(products).device().info().id.clone();
+        self.devices().map(of).collect::<Vec<_>>().join(", ")
+    }
+
+    fn devices(&self) -> impl Iterator<Item = &Mutex<DeviceProducts>> + Clone {
+        [&self.products].into_iter().chain(&self.others)
     }
 
     /// Returns whether a product fits the limit of memory and one transform.
@@ -84,22 +122,68 @@ impl DeviceMultiplier {
     }
 
     /// Computes a·b, where neither is shorter than `shorter_from`, in pieces if it does not fit.
+    ///
+    /// Both factors are cut into pieces of equal lengths, of which the longer is halved until a product
+    /// of two pieces fits. Two threads work for each device: one computes while the other verifies and
+    /// adds.
     fn in_pieces(&self, a: &[u64], b: &[u64]) -> Result<Vec<u64>, HugeError> {
         if self.fits(a.len(), b.len()) {
-            return self.on_device(a, b);
+            return self.on_device(&self.products, a, b);
         }
-        let (longer, shorter) = if a.len() >= b.len() { (a, b) } else { (b, a) };
-        if longer.len() < 2 * self.shorter_from {
-            return Err(HugeError::TooLong { a: a.len(), b: b.len() });
+        let (mut of_a, mut of_b) = (a.len(), b.len());
+        while !self.fits(of_a, of_b) {
+            let longer = if of_a >= of_b { &mut of_a } else { &mut of_b };
+            if *longer < 2 * self.shorter_from {
+                return Err(HugeError::TooLong { a: a.len(), b: b.len() });
+            }
+            *longer = longer.div_ceil(2);
         }
-        let (low, high) = longer.split_at(longer.len() / 2);
-        let mut product = self.in_pieces(low, shorter)?;
-        product.resize(a.len() + b.len(), 0);
-        add_assign(&mut product[low.len()..], &self.in_pieces(high, shorter)?);
-        Ok(product)
+        let places = (0..a.len()).step_by(of_a);
+        let places = places.flat_map(|i| (0..b.len()).step_by(of_b).map(move |j| (i, j)));
+        let places: Vec<(usize, usize)> = places.collect();
+        let product = Mutex::new(vec![0; a.len() + b.len()]);
+        let next = AtomicUsize::new(0);
+        let work = |device: &Mutex<DeviceProducts>| -> Result<(), HugeError> {
+            while let Some(&(i, j)) = places.get(next.fetch_add(1, Ordering::Relaxed)) {
+                let x = trimmed(&a[i..a.len().min(i + of_a)]);
+                let y = trimmed(&b[j..b.len().min(j + of_b)]);
+                let piece = if x.is_empty() || y.is_empty() {
+                    continue;
+                } else if x.len().min(y.len()) < self.shorter_from {
+                    self.cpu.mul(x, y)
+                } else {
+                    self.on_device(device, x, y).inspect_err(|_| {
+                        // The others end after their piece.
+                        next.store(places.len(), Ordering::Relaxed);
+                    })?
+                };
+                add_assign(&mut lock(&product)[i + j..], &piece);
+            }
+            Ok(())
+        };
+        // The products that wait to be added are part of the working memory.
+        let fitting = self.cpu.working_memory(a.len(), b.len()) / (8 * (of_a + of_b)) as u64;
+        let workers = self.devices().cycle().take(2 * (1 + self.others.len()));
+        let results: Vec<Result<(), HugeError>> = thread::scope(|scope| {
+            let workers = workers.take(usize::try_from(fitting).unwrap_or(usize::MAX).max(1));
+            let workers: Vec<_> = workers.map(|device| scope.spawn(|| work(device))).collect();
+            let joined = workers.into_iter().map(|worker| match worker.join() {
+                Ok(result) => result,
+                Err(panic) => std::panic::resume_unwind(panic),
+            });
+            joined.collect()
+        });
+        results.into_iter().collect::<Result<(), HugeError>>()?;
+        Ok(product.into_inner().unwrap_or_else(PoisonError::into_inner))
     }
 
-    fn on_device(&self, a: &[u64], b: &[u64]) -> Result<Vec<u64>, HugeError> {
+    /// Computes a·b on a device, and verifies it.
+    fn on_device(
+        &self,
+        device: &Mutex<DeviceProducts>,
+        a: &[u64],
+        b: &[u64],
+    ) -> Result<Vec<u64>, HugeError> {
         let [of_a, of_b] = [a.len(), b.len()];
         let shape = Shape::whole(of_a, of_b, 1).ok_or(HugeError::TooLong { a: of_a, b: of_b })?;
         let is_square = std::ptr::eq(a, b);
@@ -108,17 +192,19 @@ impl DeviceMultiplier {
         if residue_of_a == 0 || residue_of_b == 0 {
             return Ok(self.cpu.mul(a, b));
         }
-        let mut products = lock(&self.products);
-        let device = products.device().clone();
-        let working = DeviceProducts::working_bytes(of_a, of_b);
-        products.keep_at_most(working.unwrap_or_default());
-        let first = device.upload(a)?;
-        let second = if is_square { None } else { Some(device.upload(b)?) };
-        let mut out = device.alloc(of_a + of_b)?;
-        let factors = [&first, second.as_ref().unwrap_or(&first)];
-        let factors = factors.map(|x| Factor::rows(Rows::one(x.view(..)), Map::EACH));
-        products.multiply(&shape, RowCells::one(out.cells(..)), &[factors])?;
-        let product = out.download()?;
+        let product = {
+            let mut products = lock(device);
+            let device = products.device().clone();
+            let working = DeviceProducts::working_bytes(of_a, of_b);
+            products.keep_at_most(working.unwrap_or_default());
+            let first = device.upload(a)?;
+            let second = if is_square { None } else { Some(device.upload(b)?) };
+            let mut out = device.alloc(of_a + of_b)?;
+            let factors = [&first, second.as_ref().unwrap_or(&first)];
+            let factors = factors.map(|x| Factor::rows(Rows::one(x.view(..)), Map::EACH));
+            products.multiply(&shape, RowCells::one(out.cells(..)), &[factors])?;
+            out.download()?
+        };
         if residue::of(&product) == residue::product(residue_of_a, residue_of_b) {
             Ok(product)
         } else {

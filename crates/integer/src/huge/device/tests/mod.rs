@@ -108,6 +108,25 @@ fn a_multiplier_cuts_long_products() {
     assert!(multiplier.mul(&a, &padded) == limbs::mul(&a, &padded));
 }
 
+/// Pieces of unequal lengths, of zeros, and of ones, whose sums carry through all words.
+#[test]
+fn devices_share_pieces() {
+    let devices = [0, 1].map(|_| Device::simulator().unwrap());
+    let mut mixed = vec![u64::MAX; 333];
+    mixed[60..190].fill(0);
+    mixed[300..].fill(7);
+    let ones = vec![u64::MAX; 201];
+    for (a, b) in [(&mixed, &ones), (&ones, &mixed), (&mixed, &mixed), (&ones, &ones)] {
+        let memory = DeviceProducts::working_bytes(64, 64).unwrap() + 16 * 128;
+        let multiplier = DeviceMultiplier::for_tests(&devices[0], memory, 16);
+        assert!(multiplier.mul(a, b) == limbs::mul(a, b));
+        let multiplier = multiplier.with_others(&devices[1..]);
+        assert_eq!(multiplier.place(), "sim, sim");
+        assert!(multiplier.mul(a, b) == limbs::mul(a, b));
+        assert_eq!(multiplier.failure(), None);
+    }
+}
+
 #[test]
 fn without_memory_the_cpu_multiplies() {
     let device = Device::simulator().unwrap();

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use warpint_device::{Arg, Backend, Device, DeviceError, DeviceInfo, GraphNode, Launch, Source};
 
-/// A fault of a device. Launches and downloads are counted from 0. Every kernel launch of a graph
+/// A fault of a device. Launches, uploads and downloads are counted from 0. Every kernel launch of a graph
 /// is counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DeviceFault {
@@ -28,6 +28,13 @@ pub enum DeviceFault {
     Stuck {
         /// The size of the largest counter, in bytes.
         bytes: usize,
+    },
+    /// One bit of one upload is flipped.
+    FlippedUpload {
+        /// The number of the upload. Empty uploads are not counted.
+        upload: u64,
+        /// The index of the bit, taken modulo the number of bits of the upload.
+        bit: u64,
     },
     /// One bit of one download is flipped.
     FlippedDownload {
@@ -75,6 +82,7 @@ impl FaultyDevice {
             sound: sound.shared_backend(),
             fault,
             launches: AtomicU64::new(0),
+            uploads: AtomicU64::new(0),
             downloads: AtomicU64::new(0),
             strikes: AtomicU64::new(0),
             state: Mutex::default(),
@@ -88,7 +96,7 @@ impl FaultyDevice {
         &self.device
     }
 
-    /// Returns how many launches were not executed, or how many downloads and buffers were changed.
+    /// Returns how many launches were not executed, or how many uploads, downloads and buffers were changed.
     /// If the number is 0, the fault was never made, and a test that expects the fault to be
     /// noticed proves nothing.
     #[must_use]
@@ -102,6 +110,12 @@ impl FaultyDevice {
         self.backend.launches.load(Ordering::Relaxed)
     }
 
+    /// Returns the number of uploads so far. Empty uploads are not counted.
+    #[must_use]
+    pub fn uploads(&self) -> u64 {
+        self.backend.uploads.load(Ordering::Relaxed)
+    }
+
     /// Returns the number of downloads so far. Empty downloads are not counted.
     #[must_use]
     pub fn downloads(&self) -> u64 {
@@ -113,6 +127,7 @@ struct FaultyBackend {
     sound: Arc<dyn Backend>,
     fault: DeviceFault,
     launches: AtomicU64,
+    uploads: AtomicU64,
     downloads: AtomicU64,
     strikes: AtomicU64,
     state: Mutex<State>,
@@ -244,8 +259,22 @@ impl Backend for FaultyBackend {
     }
 
     unsafe fn upload(&self, to: u64, from: &[u8]) -> Result<(), DeviceError> {
-        // SAFETY: the caller guarantees the same conditions.
-        unsafe { self.sound.upload(to, from) }
+        if from.is_empty() {
+            return Ok(());
+        }
+        let number = self.uploads.fetch_add(1, Ordering::Relaxed);
+        match self.fault {
+            DeviceFault::FlippedUpload { upload, bit } if number == upload => {
+                let mut wrong = from.to_vec();
+                let bit = bit % (8 * from.len() as u64);
+                wrong[(bit / 8) as usize] ^= 1 << (bit % 8);
+                self.strike(1);
+                // SAFETY: the caller guarantees the same conditions.
+                unsafe { self.sound.upload(to, &wrong) }
+            }
+            // SAFETY: as above.
+            _ => unsafe { self.sound.upload(to, from) },
+        }
     }
 
     unsafe fn download(&self, from: u64, to: &mut [u8]) -> Result<(), DeviceError> {
