@@ -14,9 +14,9 @@ const PARALLEL_FROM: u32 = 1 << 18;
 /// The time between two calls of `cancel` while other threads compute.
 const PATIENCE: Duration = Duration::from_millis(20);
 
-/// Returns the Jacobi symbol (x − 2 | N), where x is `residue`, a residue modulo an odd N. Uses the given number of threads,
-/// or one thread for small N. Calls `cancel` on the calling thread many times a second, and returns
-/// `None` once `cancel` returns true.
+/// Returns the Jacobi symbol (x − 2 | N), where x is `residue`, a residue modulo an odd N. Uses the given
+/// number of threads, or one thread for small N. Calls `cancel` on the calling thread many times a
+/// second, and returns `None` once `cancel` returns true.
 ///
 /// In a Lucas–Lehmer test, s_(n+1) = s_n² − 2 mod M_p. For odd p and s_0 = 4, 10 or 2/3, the symbol
 /// of x = s_n is −1 for every n ≥ 1. Proof: s_(n+1) − 2 = (s_n − 2)(s_n + 2) and s_(n+1) + 2 =

@@ -163,6 +163,7 @@ mod tests {
             (anyhow!(Finding("wrong".into())).context("M7"), Negative),
             (anyhow!(TestError::Plan(no_length)), Failed),
             (anyhow!(TestError::Memory { verified: 7 }), Failed),
+            (anyhow!(TestError::Constants { iteration: 7 }), Failed),
             (anyhow!("disk on fire"), Failed),
         ] {
             assert_eq!(of(&error), expected, "{error:?}");

@@ -136,6 +136,13 @@ pub trait Engine: Send {
         Ok(())
     }
 
+    /// Returns whether the constants by which the engine reduces are still those of its number. An engine
+    /// that computes modulo a stored number must compare it: modulo another number every check would
+    /// hold. In other engines a changed constant gives results that checks detect.
+    fn is_intact(&self) -> bool {
+        true
+    }
+
     /// Returns error statistics of the products since the engine was built. On a device, the
     /// statistics cover only those products whose round-off was measured.
     fn health(&self) -> Health;

@@ -15,6 +15,8 @@ struct Error {
     /// squaring, counted from 1.
     at: Box<dyn Fn(u64) -> bool + Send + Sync>,
     change: fn(&Residue) -> Residue,
+    /// The number of the squaring from which on the engines say that they are not intact.
+    damaged_from: u64,
     squarings: AtomicU64,
 }
 
@@ -40,7 +42,20 @@ impl Tampered {
         change: fn(&Residue) -> Residue,
     ) -> &'static Self {
         let (register, squarings) = (register.into(), AtomicU64::new(0));
-        let error = Error { register, at: Box::new(at), change, squarings };
+        let error = Error { register, at: Box::new(at), change, damaged_from: u64::MAX, squarings };
+        Box::leak(Box::new(Self { inner, error: Arc::new(error) }))
+    }
+
+    /// Returns a family whose engines compute like those of `inner`, but say from squaring `from` on that
+    /// their constants have changed.
+    pub(crate) fn damaged(inner: &'static dyn EngineFamily, from: u64) -> &'static Self {
+        let error = Error {
+            register: None,
+            at: Box::new(|_| false),
+            change: zero,
+            damaged_from: from,
+            squarings: AtomicU64::new(0),
+        };
         Box::leak(Box::new(Self { inner, error: Arc::new(error) }))
     }
 }
@@ -126,6 +141,11 @@ impl Engine for TamperedEngine {
 
     fn registers(&self) -> usize {
         self.inner.registers()
+    }
+
+    fn is_intact(&self) -> bool {
+        self.inner.is_intact()
+            && self.error.squarings.load(Ordering::Relaxed) < self.error.damaged_from
     }
 
     fn copy(&mut self, dst: usize, src: usize) -> Result<(), EngineError> {

@@ -37,7 +37,7 @@ pub enum Sign {
 /// A number N = k·b^n + c with c = ±1. The Mersenne number M_p = 2^p − 1 is the case 1·2^p − 1.
 ///
 /// A number is stored in its normal form: b is not a power of a smaller integer, and does not divide
-/// k. So equal numbers with equal c compare equal, except for accidents such as 2·3 + 1 = 6 + 1.
+/// k. So equal numbers with equal c compare equal, except for numbers such as 128·3^6 + 1 = 2·6^6 + 1.
 ///
 /// | | bounds |
 /// |---|---|
@@ -54,6 +54,17 @@ pub struct Number {
 }
 
 impl Number {
+    /// Returns whether k = 1 and all prime factors of `a` divide b. Then a divides a power of b, and b^n ≡
+    /// ∓1 modulo N. The powers of b's root, among others, pass Fermat's test whether N is prime or not.
+    #[must_use]
+    pub fn is_trivial_for(self, a: u32) -> bool {
+        let mut rest = u64::from(a.max(1));
+        while let common @ 2.. = factor::gcd(rest, self.base().into()) {
+            rest /= common;
+        }
+        self.multiplier() == 1 && rest == 1
+    }
+
     /// The upper bound on k, exclusive: 2^63.
     pub const MULTIPLIER_LIMIT: u64 = 1 << 63;
 

@@ -40,6 +40,25 @@ impl Modulus {
         self.number
     }
 
+    /// Returns whether N and the divisor are unchanged in memory: N is computed again, and divided by the
+    /// divisor.
+    pub(crate) fn is_intact(&self, multiplier: &dyn Multiplier) -> bool {
+        let fresh = self.number.value_by(multiplier);
+        let is_same = |divisor: &Prepared| {
+            let (quotient, rest) = divisor.div_rem(multiplier, &fresh);
+            *trimmed(&quotient) == [1] && trimmed(&rest).is_empty()
+        };
+        compare(&fresh, &self.value).is_eq() && self.divisor.as_ref().is_none_or(is_same)
+    }
+
+    /// Flips a bit of N, as a fault of the memory would do.
+    #[cfg(test)]
+    pub(crate) fn flip(&mut self, bit: usize, multiplier: &dyn Multiplier) {
+        self.value[bit / 64] ^= 1 << (bit % 64);
+        self.divisor =
+            self.divisor.is_some().then(|| Prepared::new(multiplier, trimmed(&self.value)));
+    }
+
     /// Returns N, in as many limbs as a residue.
     #[cfg(test)]
     pub(crate) fn value(&self) -> &[u64] {

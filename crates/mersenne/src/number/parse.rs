@@ -55,15 +55,19 @@ impl NumberError {
 }
 
 /// Parses `k*b^n+1`, `k*b^n-1`, the same without `k*` for k = 1, and `Mp` for 2^p − 1. All numbers are
-/// in decimal digits. White space is ignored.
+/// in decimal digits. White space at the ends and around `*`, `^`, `+` and `-` is ignored.
 impl FromStr for Number {
     type Err = NumberError;
 
     fn from_str(given: &str) -> Result<Self, NumberError> {
-        let text: String = given.chars().filter(|c| !c.is_ascii_whitespace()).collect();
         let form = || NumberError::Form { text: given.trim().into() };
+        let parts = given.split_inclusive(['*', '^', '+', '-']).flat_map(|part| {
+            let (before, sign) = part.split_at(part.trim_end_matches(['*', '^', '+', '-']).len());
+            [before.trim(), sign]
+        });
+        let text: String = parts.collect();
         let too_large = |what| NumberError::TooLarge { text: text.clone(), what };
-        const TOO_LONG: &str = "it has more than 2^31 bits";
+        const TOO_LONG: &str = "n is not below 2^31";
         if let Some(p) = text.strip_prefix('M') {
             let n = digits(p).ok_or_else(form)?;
             let n = n.and_then(|n| u32::try_from(n).ok()).ok_or_else(|| too_large(TOO_LONG))?;

@@ -69,7 +69,9 @@ fn bad_input_is_described_in_one_line() {
         ("2^2147483648+1", "1*2^2147483648 is too large: it has more than 2^31 bits"),
         ("3*2^2147483647+1", "3*2^2147483647 is too large: it has more than 2^31 bits"),
         ("3^2000000000+1", "1*3^2000000000 is too large: it has more than 2^31 bits"),
-        ("M99999999999999999999", "M99999999999999999999 is too large: it has more than 2^31 bits"),
+        ("M99999999999999999999", "M99999999999999999999 is too large: n is not below 2^31"),
+        ("3 5*2^77+1", "'3 5*2^77+1' is not of the form k*b^n+1 or k*b^n-1, such as 3*2^189+1"),
+        ("2^12 7-1", "'2^12 7-1' is not of the form k*b^n+1 or k*b^n-1, such as 3*2^189+1"),
     ] {
         let error = given.parse::<Number>().unwrap_err().to_string();
         assert_eq!(error, message);

@@ -55,7 +55,7 @@ impl TestKind {
         match self {
             Self::Prp | Self::Ll(_) => number.mersenne_exponent().is_some(),
             Self::Cert(_) => number.is_mersenne(),
-            Self::Fermat { base } => is_base(base),
+            Self::Fermat { base } => is_base(base) && !number.is_trivial_for(base),
             Self::Proth { base } => {
                 number.sign() == Sign::Plus
                     && number.has_short_multiplier()

@@ -174,11 +174,13 @@ impl<'a> Driver<'a> {
                     self.pending.push(Pending::Checkpoint(Box::new(good.clone())));
                 }
                 Advance::CheckFailed { iteration, res64 } => {
+                    check_constants(sequence, engine)?;
                     let check = sequence.check();
                     *good = self.after_check_failure(sequence, check, iteration, res64)?;
                     sequence.load(engine, good)?;
                 }
                 Advance::Finished(last) => {
+                    check_constants(sequence, engine)?;
                     self.check_possible(sequence, &last)?;
                     match self.last_check(sequence.check(), sequence.iteration(), &last)? {
                         LastCheck::Passed => {}
@@ -276,6 +278,7 @@ impl<'a> Driver<'a> {
         sequence: &dyn Sequence,
         engine: &mut dyn Engine,
     ) -> Result<State, TestError> {
+        check_constants(sequence, engine)?;
         let state = sequence.snapshot(engine)?;
         if !sequence.is_intact() {
             return Err(TestError::Memory { verified: state.iteration });
@@ -400,6 +403,15 @@ impl<'a> Driver<'a> {
     pub(super) fn send(&mut self, event: Event) {
         (self.events)(event);
     }
+}
+
+/// Returns an error if a number by which engine or sequence compute has changed in memory. Their own
+/// checks would not notice it.
+fn check_constants(sequence: &dyn Sequence, engine: &dyn Engine) -> Result<(), TestError> {
+    if engine.is_intact() && sequence.has_right_constants() {
+        return Ok(());
+    }
+    Err(TestError::Constants { iteration: sequence.iteration() })
 }
 
 #[cfg(test)]

@@ -97,6 +97,15 @@ pub enum TestError {
         /// The last verified iteration.
         verified: u64,
     },
+    /// The modulus or the exponent of the test has changed in memory.
+    #[error(
+        "the modulus or the exponent of the test has changed in memory before iteration {iteration}: this \
+         machine's memory is unreliable; the same command goes on from the last checkpoint"
+    )]
+    Constants {
+        /// The iteration at which it was found.
+        iteration: u64,
+    },
     /// A check failed twice with the same wrong residue. The cause is not a random error, but a
     /// fault of the hardware or of the program.
     #[error(
@@ -169,6 +178,7 @@ impl TestError {
             | Self::Impossible { .. }
             | Self::CofactorDiffers { .. }
             | Self::Memory { .. }
+            | Self::Constants { .. }
             | Self::RepeatedError { .. }
             | Self::Unreliable { .. } => ErrorKind::Unsound,
         }

@@ -205,6 +205,35 @@ fn an_error_in_any_squaring_is_found() {
 }
 
 #[test]
+fn a_changed_modulus_ends_the_test() {
+    let riesel = (number("27*2^57-1"), TestKind::Riesel);
+    for (number, kind) in checked().into_iter().chain([riesel]) {
+        for from in [1, 20, kind.iterations(number)] {
+            let result = run_by(Tampered::damaged(&Plain, from), kind, number);
+            assert!(
+                matches!(result, Err(TestError::Constants { .. })),
+                "{number}, {kind}: {result:?}"
+            );
+        }
+    }
+}
+
+/// The composite 2^128 + 1 passes Fermat's test to the bases 2, 4 and 16, and 10^64 + 1 to base 10.
+#[test]
+fn bases_that_tell_nothing_are_refused() {
+    for (text, base) in
+        [("2^128+1", 2), ("2^128+1", 16), ("10^64+1", 10), ("6^64+1", 6), ("12^256+1", 18)]
+    {
+        let kind = TestKind::Fermat { base };
+        let result = run_by(&Plain, kind, number(text));
+        assert!(matches!(result, Err(TestError::Unsuitable { .. })), "{text}: {result:?}");
+    }
+    for (text, base) in [("2^128+1", 6), ("10^64+1", 3), ("3*2^94-1", 2)] {
+        assert!(TestKind::Fermat { base }.suits(number(text)), "{text}, {base}");
+    }
+}
+
+#[test]
 fn zeros_are_never_taken_for_a_result() {
     let riesel = (number("27*2^57-1"), TestKind::Riesel);
     for (number, kind) in checked().into_iter().chain([riesel]) {

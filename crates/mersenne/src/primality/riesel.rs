@@ -26,7 +26,7 @@ const MOST: u64 = 1 << 16;
 const ATTEMPTS: usize = 2;
 
 /// Returns the smallest P ≥ 3 with (P − 2 | N) = 1 and (P + 2 | N) = −1, for odd N. Returns `None` if
-/// there is none up to 2^16. A number that is a square has none.
+/// there is none up to 2^16.
 pub(super) fn parameter(number: Number) -> Option<u64> {
     (3..MOST).find(|p| number.jacobi_of(p - 2) == 1 && number.jacobi_of(p + 2) == -1)
 }

@@ -47,6 +47,11 @@ pub(super) trait Sequence {
         true
     }
 
+    /// Returns whether the constants of the sequence that its own checks depend on are right.
+    fn has_right_constants(&self) -> bool {
+        true
+    }
+
     /// Returns whether two engines have computed the whole sequence and agreed.
     fn is_twice(&self) -> bool {
         false

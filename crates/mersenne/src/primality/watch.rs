@@ -1,7 +1,7 @@
 //! Jacobi checks of a Lucas–Lehmer test, made on the CPU while the test runs.
 //!
-//! For n ≥ 1 the symbol (s_n − 2 | M_p) is −1, and so is that of a Riesel test modulo N. Proof: s_n − 2 = (s_(n−1) − 2)(s_(n−1) + 2). For
-//! n ≥ 1, s_n + 2 = s_(n−1)² is a square. So the symbol is the same for all n ≥ 1. For n = 1 it is
+//! For n ≥ 1 the symbol (s_n − 2 | M_p) is −1. That of a Riesel test modulo N is −1 too, or 0 if s_n − 2 and a
+//! composite N have a common factor. Proof: s_n − 2 = (s_(n−1) − 2)(s_(n−1) + 2). For n ≥ 1, s_n + 2 = s_(n−1)² is a square. So the symbol is the same for all n ≥ 1. For n = 1 it is
 //! (s_0 − 2 | M_p)(s_0 + 2 | M_p), which is −1 for the starts 4, 10 and 2/3. For Riesel's start
 //! s_0 = V_k(P), s_0² − 4 = (P² − 4)·U_k(P)², whose symbol is that of P² − 4, which is −1.
 //!
@@ -158,7 +158,7 @@ impl Drop for JacobiWatch {
 }
 
 /// Returns whether the Jacobi symbol of the residue is right. A symbol of 0, from a number that
-/// shares a factor with M_p, is no evidence of an error, and counts as right. Returns `None` if
+/// shares a factor with N, is no evidence of an error, and counts as right. Returns `None` if
 /// `cancelled` returned true.
 fn agrees(residue: &Residue, threads: usize, cancelled: &dyn Fn() -> bool) -> Option<bool> {
     jacobi_of_ll(residue, threads, cancelled).map(|symbol| symbol != 1)

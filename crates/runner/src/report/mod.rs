@@ -367,8 +367,8 @@ impl TestReport {
     }
 
     /// Returns whether the tested number is prime or, for PRP, a probable prime. The number is the
-    /// number of the test, or the cofactor of M_p if factors are known. Returns `None` for a test that is not finished, and
-    /// for a certification.
+    /// number of the test, or the cofactor of M_p if factors are known. Returns `None` for a test that
+    /// is not finished, and for a certification.
     #[must_use]
     pub fn is_prime(&self) -> Option<bool> {
         match self.status {

@@ -116,8 +116,8 @@ impl Entry {
 }
 
 impl CheckpointStore {
-    /// Opens the directory of the number in `root`, creates it if necessary, and locks it for this process. Removes
-    /// incomplete files that a killed process has left.
+    /// Opens the directory of the number in `root`, creates it if necessary, and locks it for this
+    /// process. Removes incomplete files that a killed process has left.
     ///
     /// # Errors
     /// Returns an error if the directory cannot be created, locked or read, or if another process

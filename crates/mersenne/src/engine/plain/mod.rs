@@ -140,6 +140,10 @@ impl Engine for PlainEngine {
         1
     }
 
+    fn is_intact(&self) -> bool {
+        self.modulus.is_intact(self.multiplier.as_ref())
+    }
+
     fn registers(&self) -> usize {
         self.registers.len()
     }

@@ -96,3 +96,19 @@ fn long_mersenne_numbers_are_refused() {
     assert!(Plain.takes(127u32.into()) && !Plain.takes(100_003u32.into()));
     assert!(Plain.takes("3*2^100003-1".parse().unwrap()));
 }
+
+#[test]
+fn a_changed_modulus_is_known() {
+    for text in ["27*2^57-1", "3*2^130+1", "22*3^70+1", "10^200+1", "7*5^2000-1"] {
+        let number: Number = text.parse().unwrap();
+        let by = &FastProducts;
+        let mut modulus = Modulus::new(number, by);
+        assert!(modulus.is_intact(by), "{text}");
+        for bit in [0, 1, 40, number.value().len() * 64 - 60] {
+            modulus.flip(bit, by);
+            assert!(!modulus.is_intact(by), "{text}, bit {bit}");
+            modulus.flip(bit, by);
+            assert!(modulus.is_intact(by), "{text}, bit {bit}");
+        }
+    }
+}

@@ -158,7 +158,7 @@ fn order_of(q: u64, mut x: u64) -> u64 {
     order
 }
 
-fn gcd(mut a: u64, mut b: u64) -> u64 {
+pub(crate) fn gcd(mut a: u64, mut b: u64) -> u64 {
     while b > 0 {
         (a, b) = (b, a % b);
     }

@@ -10,6 +10,7 @@ use warpint_arith::primes::{is_prime, prime_factors};
 pub use algebraic::AlgebraicFactor;
 
 use super::Number;
+pub(super) use algebraic::gcd;
 use trial::small_factor;
 
 /// A proper factor of a number, which makes a test unnecessary.

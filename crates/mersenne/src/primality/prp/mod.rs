@@ -371,6 +371,10 @@ impl Sequence for Prp {
         Some(self.verified_state())
     }
 
+    fn has_right_constants(&self) -> bool {
+        self.steps.are_right(self.kind, self.number)
+    }
+
     fn impossible(&self, _: u64, residue: &Residue) -> bool {
         residue.is(0)
     }

@@ -8,6 +8,7 @@ use crate::{Engine, EngineError, Number, Shift, Step};
 
 /// The steps x_(j+1) = x_j²·a^(e_j), where e_j is bit T − 1 − j of the exponent E for j < T, and 0 for
 /// j ≥ T. Here T is the number of iterations of the whole test.
+#[derive(PartialEq, Eq)]
 pub(super) struct Steps {
     base: u32,
     /// E in little-endian limbs; empty if every step is a squaring.
@@ -31,6 +32,18 @@ impl Steps {
             TestKind::Prp | TestKind::Cert(_) | TestKind::Ll(_) | TestKind::Riesel => (1, vec![]),
         };
         Self { base, exponent, total: kind.iterations(number) }
+    }
+
+    /// Returns whether these are the steps of the test. A changed exponent would change the sequence and
+    /// its checks alike. Cost: that of [`Self::of`].
+    pub(super) fn are_right(&self, kind: TestKind, number: Number) -> bool {
+        *self == Self::of(kind, number)
+    }
+
+    /// Flips a bit of the exponent, as a fault of the memory would do.
+    #[cfg(test)]
+    pub(super) fn flip(&mut self, bit: usize) {
+        self.exponent[bit / 64] ^= 1 << (bit % 64);
     }
 
     /// Returns whether e_j = 1.

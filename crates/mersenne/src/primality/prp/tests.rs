@@ -12,6 +12,23 @@ fn a_verified_state_that_memory_has_changed_is_known() {
 }
 
 #[test]
+fn a_changed_exponent_is_known() {
+    for (text, kind) in
+        [("22*3^700+1", TestKind::Fermat { base: 5 }), ("27*2^57+1", TestKind::Proth { base: 7 })]
+    {
+        let number: crate::Number = text.parse().unwrap();
+        let mut prp = Prp::new(kind, Residue::from_u64(number, 5), kind.iterations(number));
+        assert!(prp.has_right_constants());
+        for bit in [0, 30, 56] {
+            prp.steps.flip(bit);
+            assert!(!prp.has_right_constants(), "{text}, bit {bit}");
+            prp.steps.flip(bit);
+        }
+        assert!(prp.has_right_constants());
+    }
+}
+
+#[test]
 fn a_last_residue_of_the_wrong_sign_is_found() {
     use crate::engine::{BuildOptions, EngineFamily, word::Word};
     use warpint_natural::limbs;
