@@ -59,6 +59,7 @@ const SUITES: &[Suite] = &[
     ("transform-prime", transform_prime),
     ("transform-goldilocks", transform_goldilocks),
     ("transform-f50", transform_f50),
+    ("huge", huge),
     ("goldilocks-64", |device| goldilocks(device, 1279, 64)),
     ("goldilocks-320", |device| goldilocks(device, 4423, 320)),
     ("goldilocks-1024", |device| goldilocks(device, 21_701, 1024)),
@@ -160,6 +161,14 @@ fn cofactors_in_blocks(executor: &Executor) -> Result<()> {
         Ok::<_, anyhow::Error>(([all.gcd.to_limbs()?, all.x.to_limbs()?, all.y.to_limbs()?], signs))
     };
     ensure!(results(executor)? == results(&Executor::cpu())?, "cofactors are not those of the CPU");
+    Ok(())
+}
+
+/// Runs the products, quotients and conversions of long numbers, at the sizes of the simulator.
+fn huge(device: &Device) -> Result<()> {
+    for (name, case) in warpint_selftest::huge::CASES {
+        case(device, warpint_selftest::SEED).map_err(anyhow::Error::msg).context(*name)?;
+    }
     Ok(())
 }
 
