@@ -9,7 +9,7 @@ use std::time::Duration;
 use crate::common::{Ran, WARPINT, command, end, signal, wait_for_handler, wait_until, warpint};
 
 /// The exponent of a test that takes some seconds.
-const P: u32 = 86_243;
+const P: u32 = 216_091;
 
 /// Returns the checkpoints of a test, the newest first.
 fn checkpoints(dir: &Path, kind: &str) -> Vec<PathBuf> {
