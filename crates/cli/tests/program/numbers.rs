@@ -87,7 +87,7 @@ fn an_interrupted_test_goes_on_to_the_same_result() {
         ("3*2^51387-1", Some("7"), "PRP", "0000000000000001"),
     ] {
         let dir = tempfile::tempdir().unwrap();
-        let mut args = vec![number, "--json", "--checkpoint-interval", "0.2"];
+        let mut args = vec![number, "--json", "--checkpoint-interval", "0.05"];
         args.extend(base.into_iter().flat_map(|base| ["--base", base]));
         let mut child = command(dir.path(), ["test"].iter().chain(&args))
             .stdout(Stdio::piped())
