@@ -14,6 +14,14 @@ pub(crate) fn run(args: &NumberArgs) -> anyhow::Result<Exit> {
         let text = format!("{number} is 2^p-1, to which `warpint prp` and `warpint ll` apply");
         return Err(BadRequest(text).into());
     }
+    if let Some(base) = args.base.filter(|&base| number.is_trivial_for(base)) {
+        let (b, other) = (number.base(), TestKind::fermat(number));
+        let text = format!(
+            "base {base}: each of its prime factors divides {b}, so {number} would pass whether it is \
+             prime or not; choose another base ({other} is made without --base)"
+        );
+        return Err(BadRequest(text).into());
+    }
     if let Some(line) = args.number.normal_form().filter(|_| !args.quiet) {
         notice(&line);
     }

@@ -125,6 +125,11 @@ fn what_cannot_be_tested_is_refused_in_one_line() {
         (&["9223372036854775808*3^99+1"], "is too large: k is not below 2^63"),
         (&["M127", "--base", "5"], "`warpint prp` and `warpint ll` apply"),
         (&["7*2^2256+1", "--base", "1"], "1"),
+        (
+            &["2^128+1", "--base", "2"],
+            "base 2: each of its prime factors divides 2, so 2^128+1 would pass",
+        ),
+        (&["12^256+1", "--base", "18"], "base 18: each of its prime factors divides 12"),
         (&["7*2^2256+1", "--engine", "fp64"], "fp64 does not test 7*2^2256+1: engine plain does"),
         (&["M216091", "--engine", "plain"], "engine plain takes exponents from 2 to 100000"),
     ] {

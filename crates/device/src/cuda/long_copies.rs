@@ -1,8 +1,10 @@
 //! Long copies between host and device, by several threads through pinned (page-locked) memory.
 //!
-//! The driver copies pageable memory by one thread. On the host of an H200 it copied 1.2·10^9 bytes/s into memory
-//! that the host had not written yet, and 7·10^9 bytes/s to the device. Here each thread copies chunks between the memory of the caller and two chunks of
-//! pinned memory of its own, while the device copies from or to the other one of these.
+//! The driver copies pageable memory by one thread. On the host of an H200 it copied 1.2·10^9 bytes/s
+//! from the device into memory that the host had not written yet, and 7·10^9 bytes/s to the device.
+//!
+//! Here each thread has two chunks of pinned memory. It copies between one of them and the memory of the
+//! caller, while the device copies from or to the other one.
 
 use std::num::NonZeroUsize;
 use std::ptr;

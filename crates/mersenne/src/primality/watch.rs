@@ -1,9 +1,12 @@
 //! Jacobi checks of a Lucas–Lehmer test, made on the CPU while the test runs.
 //!
-//! For n ≥ 1 the symbol (s_n − 2 | M_p) is −1. That of a Riesel test modulo N is −1 too, or 0 if s_n − 2 and a
-//! composite N have a common factor. Proof: s_n − 2 = (s_(n−1) − 2)(s_(n−1) + 2). For n ≥ 1, s_n + 2 = s_(n−1)² is a square. So the symbol is the same for all n ≥ 1. For n = 1 it is
-//! (s_0 − 2 | M_p)(s_0 + 2 | M_p), which is −1 for the starts 4, 10 and 2/3. For Riesel's start
-//! s_0 = V_k(P), s_0² − 4 = (P² − 4)·U_k(P)², whose symbol is that of P² − 4, which is −1.
+//! For n ≥ 1 the symbol (s_n − 2 | M_p) is −1. That of a Riesel test modulo N is −1 too, or 0 if
+//! s_n − 2 and a composite N have a common factor.
+//!
+//! Proof: s_n − 2 = (s_(n−1) − 2)(s_(n−1) + 2). For n ≥ 1, s_n + 2 = s_(n−1)² is a square. So the symbol
+//! is the same for all n ≥ 1, or becomes 0. For n = 1 it is (s_0 − 2 | M_p)(s_0 + 2 | M_p), which is −1
+//! for the starts 4, 10 and 2/3. Riesel's start is s_0 = V_k(P), and s_0² − 4 = (P² − 4)·U_k(P)². If
+//! U_k(P) is prime to N, its symbol is that of P² − 4, which is −1.
 //!
 //! After an error the symbol is 1 or −1 with probability ½ each. By the same identity, the symbol
 //! can change at the first squaring after the error, but not at later ones. So an error is detected
