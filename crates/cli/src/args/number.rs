@@ -84,7 +84,7 @@ pub(crate) struct NumberArgs {
     #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = units::parse_seconds)]
     pub(crate) checkpoint_interval: Duration,
 
-    /// Look for prime factors up to this before the test, at least 65536. For 2^p-1, factors 2kp + 1 with
+    /// Look for prime factors up to this before the test, at least 65536. For 2^p-1, factors 2kp+1 with
     /// k up to 2000000 are sought instead.
     #[arg(long, value_name = "Q", default_value_t = 1_000_000, value_parser = at_least_one)]
     pub(crate) tf_limit: u64,
