@@ -70,6 +70,28 @@ pub enum Sequence {
     Prp,
 }
 
+/// The content of `tests/vectors/fermat_residues.toml`.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FermatResidues {
+    /// The program that computed the answers.
+    pub source: String,
+    /// The residues.
+    pub residues: Vec<FermatResidue>,
+}
+
+/// The residue of 3^(2^i) modulo a Fermat number F_m = 2^(2^m) + 1.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FermatResidue {
+    /// The index m.
+    pub m: u32,
+    /// The number i of squarings.
+    pub iterations: u64,
+    /// The low 64 bits of the residue, as 16 upper-case hexadecimal digits.
+    pub res64: String,
+}
+
 /// The content of `tests/vectors/proof_layout.toml`.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -146,6 +168,11 @@ pub fn interim_residues() -> Result<InterimResidues, VectorError> {
     parse(vector_file!("residues.toml"))
 }
 
+/// Returns the residues modulo Fermat numbers after 100, 1,000 and 10,000 squarings.
+pub fn fermat_residues() -> Result<FermatResidues, VectorError> {
+    parse(vector_file!("fermat_residues.toml"))
+}
+
 /// Returns the known proof files of small exponents.
 pub fn proof_layout() -> Result<ProofLayout, VectorError> {
     parse(vector_file!("proof_layout.toml"))
@@ -183,6 +210,13 @@ mod tests {
 
         for r in interim_residues().unwrap().residues {
             assert!(is_res64(&r.res64) && r.iterations < u64::from(r.p), "M{}", r.p);
+        }
+
+        let fermat = fermat_residues().unwrap().residues;
+        assert_eq!(fermat.len(), 50);
+        for r in &fermat {
+            assert!(is_res64(&r.res64) && (14..=30).contains(&r.m), "F_{}", r.m);
+            assert!([100, 1_000, 10_000].contains(&r.iterations), "F_{}", r.m);
         }
 
         let proofs = proof_layout().unwrap().proofs;

@@ -254,7 +254,9 @@ impl Plan {
     /// ([`EngineFamily::checks_squarings`]).
     #[must_use]
     pub fn checks_squarings(&self) -> bool {
-        self.family.checks_squarings(self.number.exponent(), self.length, self.variant)
+        // The sums of the checks are over words of Mersenne numbers.
+        self.number.is_mersenne()
+            && self.family.checks_squarings(self.number.exponent(), self.length, self.variant)
     }
 
     /// Returns whether Lucas–Lehmer tests check each squaring if nothing else is requested

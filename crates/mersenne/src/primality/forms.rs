@@ -5,6 +5,7 @@ use rug::integer::{IsPrime, Order};
 
 use super::*;
 use crate::engine::EngineFamily;
+use crate::engine::fp64::Fp64;
 use crate::engine::plain::Plain;
 use crate::engine::tampered::{Tampered, flipped, zero};
 use crate::primality::registers::{LAST, POWER, V, X};
@@ -33,7 +34,12 @@ fn run_by(
 
 /// Runs a test, and compares its verdict and its residue with GMP.
 fn check(kind: TestKind, number: Number) -> Verdict {
-    let outcome = run_by(&Plain, kind, number).unwrap_or_else(|e| panic!("{number}: {e}"));
+    check_by(&Plain, kind, number)
+}
+
+fn check_by(family: &'static dyn EngineFamily, kind: TestKind, number: Number) -> Verdict {
+    let outcome = run_by(family, kind, number).unwrap_or_else(|e| panic!("{number}: {e}"));
+    assert_eq!(outcome.engine, family.name());
     let n = value(number);
     let is_prime = n.is_probably_prime(30) != IsPrime::No;
     let verdict = outcome.verdict;
@@ -149,6 +155,49 @@ fn known_primes_and_fermat_numbers() {
     let fermat = number("2^4096+1");
     assert_eq!(TestKind::for_number(fermat), TestKind::Proth { base: 3 });
     assert_eq!(TestKind::for_number(fermat).theorem(fermat), Some("Pépin"));
+}
+
+/// The same by floating-point transforms, which take longer numbers only.
+#[test]
+fn transforms_agree_with_gmp() {
+    for (text, kind, verdict) in [
+        // Lists of Proth primes (Ballinger and Keller) and of Riesel primes (Keller).
+        ("3*2^20909+1", "Proth", Verdict::Prime),
+        ("5*2^13165+1", "Proth", Verdict::Prime),
+        ("3*2^12676-1", "LLR", Verdict::Prime),
+        ("3*2^14898-1", "LLR", Verdict::Prime),
+        // Composite numbers.
+        ("2^16384+1", "Proth", Verdict::Composite),
+        ("10223*2^10001+1", "Proth", Verdict::Composite),
+        ("1048575*2^10003+1", "Proth", Verdict::Composite),
+        ("65535*2^12345-1", "LLR", Verdict::Composite),
+    ] {
+        let number = number(text);
+        let best = TestKind::for_number(number);
+        assert!(best.work_type().starts_with(kind), "{text}: {best}");
+        assert_eq!(check_by(&Fp64, best, number), verdict, "{text}");
+        let fermat = TestKind::fermat(number);
+        let expected =
+            if verdict == Verdict::Prime { Verdict::ProbablePrime } else { Verdict::Composite };
+        assert_eq!(check_by(&Fp64, fermat, number), expected, "{text}");
+    }
+}
+
+#[test]
+fn an_error_in_a_squaring_by_transforms_is_found() {
+    for text in ["3*2^10001+1", "10223*2^10001+1"] {
+        let number = number(text);
+        for kind in [TestKind::for_number(number), TestKind::fermat(number)] {
+            let right = run_by(&Fp64, kind, number).unwrap().residue;
+            for (register, squaring) in [(X, 1), (X, 5_000), (X, 10_001), (POWER, 7), (LAST, 1)] {
+                let family = Tampered::leaked(&Fp64, register, move |k| k == squaring, flipped);
+                let outcome = run_by(family, kind, number).unwrap();
+                let what = format!("{number}, {kind}, squaring {squaring} of register {register}");
+                assert_eq!(outcome.residue, right, "{what}");
+                assert_eq!(outcome.errors.gerbicz, 1, "{what}");
+            }
+        }
+    }
 }
 
 #[test]

@@ -25,6 +25,8 @@ macro_rules! for_every_case {
             prp_residues
             known_residues
             whole_tests
+            other_numbers
+            fermat_numbers
         }
     };
 }

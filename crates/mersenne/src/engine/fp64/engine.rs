@@ -62,7 +62,7 @@ impl Statistics {
 
     /// Records the round-off of a product, which is the largest distance of its words from
     /// integers. Returns an error if the round-off exceeds [`ROUND_OFF_LIMIT`].
-    fn record(&mut self, length: usize, measured: f64) -> Result<(), EngineError> {
+    pub(super) fn record(&mut self, length: usize, measured: f64) -> Result<(), EngineError> {
         self.note(measured);
         within_limit(length, measured)
     }

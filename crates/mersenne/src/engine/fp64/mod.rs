@@ -11,6 +11,7 @@
 //! | module | |
 //! |---|---|
 //! | `engine` | the registers, products by two squarings, and the order of the steps |
+//! | `form` | the same for numbers k·2^n ± 1, on one thread |
 //! | `digits` | from packed residues to digits and back |
 //! | `transform` | from the digits of a residue to the digits of its square |
 //! | `carry` | rounding, round-off, carries, the sums of digits and carries |
@@ -30,6 +31,7 @@ mod digits;
 pub(super) mod engine;
 pub mod flip;
 pub mod floor;
+mod form;
 mod lengths;
 pub(super) mod margin;
 pub mod measured;
@@ -42,6 +44,7 @@ mod weights;
 use std::ops::RangeInclusive;
 
 use super::{BuildOptions, Engine, EngineError, EngineFamily, Margin, Profiled, squares};
+use crate::Number;
 use crate::layout::WordLayout;
 
 /// Transform lengths at which the engine changes its method.
@@ -149,6 +152,13 @@ impl EngineFamily for Fp64 {
         64..=(1 << 31) - 1
     }
 
+    fn takes(&self, number: Number) -> bool {
+        if number.is_mersenne() {
+            return self.exponent_range().contains(&number.exponent());
+        }
+        form::takes(number)
+    }
+
     fn lengths(&self, from: usize, to: usize) -> Vec<usize> {
         lengths::lengths(from, to)
     }
@@ -156,6 +166,14 @@ impl EngineFamily for Fp64 {
     fn margin(&self, p: u32, length: usize) -> Result<Margin, EngineError> {
         self.layout(p, length)?;
         Ok(Margin { bits: margin::bits(p, length, margin::ON_CPU), proven: false })
+    }
+
+    fn margin_for(&self, number: Number, length: usize) -> Result<Margin, EngineError> {
+        if number.is_mersenne() {
+            return self.margin(number.exponent(), length);
+        }
+        form::check(number, length)?;
+        Ok(Margin { bits: form::bits(number, length), proven: false })
     }
 
     fn checks_squarings(&self, p: u32, length: usize, _variant: usize) -> bool {
@@ -174,6 +192,18 @@ impl EngineFamily for Fp64 {
         options: BuildOptions,
     ) -> Result<Box<dyn Engine>, EngineError> {
         Ok(Box::new(self.engine(p, length, options)?))
+    }
+
+    fn build_for(
+        &self,
+        number: Number,
+        length: usize,
+        options: BuildOptions,
+    ) -> Result<Box<dyn Engine>, EngineError> {
+        if number.is_mersenne() {
+            return self.build(number.exponent(), length, options);
+        }
+        Ok(Box::new(form::FormEngine::new(number, length, options)?))
     }
 
     fn profiled(&self) -> Option<&dyn Profiled> {

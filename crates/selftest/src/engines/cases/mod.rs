@@ -1,6 +1,7 @@
 //! The cases that test the requirements on every engine, one function per case.
 
 mod lengths;
+mod numbers;
 mod patterns;
 mod products;
 mod residues;
@@ -9,6 +10,7 @@ mod threads;
 mod transfers;
 
 pub use lengths::{forced_lengths, refused_lengths};
+pub use numbers::{fermat_numbers, other_numbers};
 pub use patterns::carry_patterns;
 pub use products::{aliased_registers, products, sums};
 pub use residues::{known_residues, ll_residues, prp_residues, whole_tests};
@@ -53,7 +55,7 @@ fn with_twins(
 }
 
 /// The names of the quick cases of a device. They share kernels for a few lengths.
-pub const QUICK: [&str; 11] = [
+pub const QUICK: [&str; 13] = [
     "squares",
     "lucas_lehmer_steps",
     "small_multipliers",
@@ -65,4 +67,6 @@ pub const QUICK: [&str; 11] = [
     "carry_patterns",
     "refused_lengths",
     "whole_tests",
+    "other_numbers",
+    "fermat_numbers",
 ];

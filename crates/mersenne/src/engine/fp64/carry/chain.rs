@@ -25,11 +25,39 @@ pub(crate) fn release(
     subtract: Option<Subtrahend>,
     digits: &mut [i32],
 ) -> (f64, Sums) {
+    let Released { observed, carry, mut sums } =
+        release_words(words(points), tables, subtract, digits);
+    layout.wrap_carry_with(digits, carry, |j, carry, change| {
+        if let Some(factors) = tables.factors {
+            let [digits, carries] = [change, carry].map(|v| factors.get(j).times(Element::of(v)));
+            sums = sums.plus(Sums { digits, carries });
+        }
+    });
+    (observed.round_off(layout.len()), sums)
+}
+
+/// What [`release_words`] returns.
+pub(crate) struct Released {
+    pub(crate) observed: Observed,
+    /// The carry out of the last word.
+    pub(crate) carry: i64,
+    /// The sums over the digits and the carries, if there are factors.
+    pub(crate) sums: Sums,
+}
+
+/// Does the same as [`release`] for the words of the inverse transform, in order, but leaves the carry
+/// out of the last word to the caller.
+pub(crate) fn release_words(
+    words: &[f64],
+    tables: &Tables<'_>,
+    subtract: Option<Subtrahend>,
+    digits: &mut [i32],
+) -> Released {
     let mut rounded = [0i64; BLOCK];
     let mut seen = Seen { errors: [0.0; BLOCK], energy: [0.0; BLOCK], foreign: 0 };
     let (mut carry, mut sums) = (0i64, Sums::default());
-    let flip = tables.flip.map(|bit| choose(bit, layout.len().div_ceil(BLOCK)));
-    let blocks = words(points).chunks(BLOCK).zip(tables.inverse.chunks(BLOCK));
+    let flip = tables.flip.map(|bit| choose(bit, words.len().div_ceil(BLOCK)));
+    let blocks = words.chunks(BLOCK).zip(tables.inverse.chunks(BLOCK));
     let outs = tables.bits.chunks(BLOCK).zip(digits.chunks_mut(BLOCK));
     for (block, ((words, inverse), (bits, digits))) in blocks.zip(outs).enumerate() {
         let rounded = &mut rounded[..digits.len()];
@@ -50,18 +78,12 @@ pub(crate) fn release(
             carry ^= 1 << (bit % 52);
         }
     }
-    layout.wrap_carry_with(digits, carry, |j, carry, change| {
-        if let Some(factors) = tables.factors {
-            let [digits, carries] = [change, carry].map(|v| factors.get(j).times(Element::of(v)));
-            sums = sums.plus(Sums { digits, carries });
-        }
-    });
     let observed = Observed {
         largest: seen.errors.into_iter().fold(0.0, f64::max),
         energy: seen.energy.into_iter().sum(),
         foreign: seen.foreign,
     };
-    (observed.round_off(layout.len()), sums)
+    Released { observed, carry, sums }
 }
 
 /// The tables of the words of a residue.

@@ -1,0 +1,153 @@
+//! The engine for numbers k·2^n ± 1. Registers hold canonical residues, and one transform squares them.
+
+use warpint_natural::product::FastProducts;
+
+use super::Words;
+use super::transform::Transform;
+use crate::engine::fp64::Fp64;
+use crate::engine::fp64::carry::Subtrahend;
+use crate::engine::fp64::engine::Statistics;
+use crate::engine::{BuildOptions, Engine, EngineError, EngineFamily, Health, Step};
+use crate::number::Modulus;
+use crate::{Number, Residue, Shift};
+
+/// An engine of the family `fp64` for k·2^n ± 1, on the CPU. It uses one thread.
+///
+/// A register has the limbs of the residue itself. It is divided by k when it is loaded into the transform,
+/// and multiplied by k afterwards. Products of two registers are those of natural numbers.
+pub(in crate::engine::fp64) struct FormEngine {
+    modulus: Modulus,
+    transform: Transform,
+    registers: Vec<Vec<u64>>,
+    length: usize,
+    /// 2/k ≡ 2·2^n, for c = −1.
+    two: Subtrahend,
+    statistics: Statistics,
+}
+
+impl FormEngine {
+    /// Creates an engine.
+    ///
+    /// # Errors
+    /// [`EngineError::Unusable`].
+    pub(in crate::engine::fp64) fn new(
+        number: Number,
+        length: usize,
+        options: BuildOptions,
+    ) -> Result<Self, EngineError> {
+        super::check(number, length)?;
+        let words = Words::new(number, length);
+        let (word, bit) = words.at_exponent();
+        Ok(Self {
+            modulus: Modulus::new(number, &FastProducts),
+            transform: Transform::new(words),
+            registers: vec![vec![0; number.limbs()]; options.registers],
+            length,
+            two: Subtrahend { word, bit },
+            statistics: Statistics::default(),
+        })
+    }
+
+    /// Returns ±x mod N as a canonical residue.
+    fn reduced(&self, (x, is_negative): (Vec<u64>, bool)) -> Vec<u64> {
+        let x = self.modulus.reduce(&FastProducts, x);
+        if !is_negative {
+            return x;
+        }
+        let mut zero = vec![0; x.len()];
+        self.modulus.sub_assign(&mut zero, &x);
+        zero
+    }
+
+    fn squared(&mut self, mut x: Vec<u64>, n: u64, step: Step) -> Result<Vec<u64>, EngineError> {
+        let subtract = (step == Step::SquareMinusTwo).then_some(self.two);
+        let number = self.number();
+        let mut loaded = false;
+        for left in (0..n).rev() {
+            if !loaded {
+                self.transform.load(&self.reduced(Words::divided(number, &x)));
+            }
+            let error = self.transform.square(subtract);
+            self.statistics.record(self.length, error)?;
+            // A multiplier is applied to the residue, where nothing can overflow.
+            loaded = left > 0 && !matches!(step, Step::SquareTimes(_));
+            if !loaded {
+                let factor = if let Step::SquareTimes(m) = step { u64::from(m) } else { 1 };
+                x = self.reduced(self.transform.value());
+                x = self.modulus.times(&FastProducts, x, number.multiplier());
+                x = self.modulus.times(&FastProducts, x, factor);
+            }
+        }
+        Ok(x)
+    }
+}
+
+impl Engine for FormEngine {
+    fn name(&self) -> &'static str {
+        Fp64.name()
+    }
+
+    fn number(&self) -> Number {
+        self.modulus.number()
+    }
+
+    fn exponent(&self) -> u32 {
+        self.number().exponent()
+    }
+
+    fn length(&self) -> usize {
+        self.length
+    }
+
+    fn is_intact(&self) -> bool {
+        self.modulus.is_intact(&FastProducts)
+    }
+
+    fn registers(&self) -> usize {
+        self.registers.len()
+    }
+
+    fn copy(&mut self, dst: usize, src: usize) -> Result<(), EngineError> {
+        self.registers[dst] = self.registers[src].clone();
+        Ok(())
+    }
+
+    fn square(&mut self, reg: usize, n: u64, step: Step, _shift: Shift) -> Result<(), EngineError> {
+        self.registers[reg] = self.squared(self.registers[reg].clone(), n, step)?;
+        Ok(())
+    }
+
+    fn mul(&mut self, dst: usize, a: usize, b: usize) -> Result<(), EngineError> {
+        let (a, b) = (&self.registers[a], &self.registers[b]);
+        self.registers[dst] = self.modulus.mul(&FastProducts, a, b);
+        Ok(())
+    }
+
+    fn add(&mut self, dst: usize, a: usize, b: usize) -> Result<(), EngineError> {
+        let mut sum = self.registers[a].clone();
+        self.modulus.add_assign(&mut sum, &self.registers[b]);
+        self.registers[dst] = sum;
+        Ok(())
+    }
+
+    fn sub(&mut self, dst: usize, a: usize, b: usize) -> Result<(), EngineError> {
+        let mut difference = self.registers[a].clone();
+        self.modulus.sub_assign(&mut difference, &self.registers[b]);
+        self.registers[dst] = difference;
+        Ok(())
+    }
+
+    fn read(&mut self, reg: usize, _shift: Shift) -> Result<Residue, EngineError> {
+        Ok(Residue::from_canonical(self.number(), self.registers[reg].clone()))
+    }
+
+    fn write(&mut self, reg: usize, x: &Residue, _shift: Shift) -> Result<(), EngineError> {
+        assert_eq!(x.number(), self.number(), "a residue of another number");
+        self.registers[reg] = x.limbs().to_vec();
+        Ok(())
+    }
+
+    fn health(&self) -> Health {
+        self.statistics.health()
+    }
+}

@@ -1,0 +1,213 @@
+//! The words of a residue modulo k·2^n ± 1: their positions and weights.
+
+use warpint_arith::dd::{Dd, exp2_ratio};
+use warpint_natural::limbs::{shifted_left, sub_assign};
+
+use crate::layout::carry_out;
+use crate::{Number, Sign};
+
+/// The binary digits of ρ after the point.
+const FRACTION: u32 = 30;
+
+/// The number of powers of g in the fine table of [`Powers`].
+const FINE: usize = 256;
+
+/// The layout of a residue modulo N = k·2^n + c in W words, with the names of [the module](super).
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Words {
+    number: Number,
+    len: usize,
+    /// 2^30·ρ.
+    rate: u64,
+}
+
+impl Words {
+    /// Creates the layout of residues modulo a number k·2^n ± 1 in `len` words.
+    ///
+    /// # Panics
+    /// Panics unless b = 2, k < 2^53 and 1 ≤ `len` ≤ n, because every word has at least one bit.
+    pub(super) fn new(number: Number, len: usize) -> Self {
+        let (k, n) = (number.multiplier(), number.exponent());
+        assert!(number.base() == 2 && k >> 53 == 0, "{number} has no such words");
+        assert!(len >= 1 && len <= n as usize, "{len} words cannot share {n} bits");
+        // L·2^32, and at most 2 more. The error of log2 is below 2^−40.
+        let multiplier = ((k as f64).log2() * 2f64.powi(32)).ceil() as u64;
+        let bits = (u64::from(n) << 32) + multiplier + u64::from(k > 1);
+        let rate = bits.div_ceil((len as u64) << (32 - FRACTION));
+        Self { number, len, rate }
+    }
+
+    pub(super) fn number(&self) -> Number {
+        self.number
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Returns B_j, the position of the lowest bit of word j ≤ W.
+    pub(super) fn offset(&self, j: usize) -> u64 {
+        // ρ has at most 32 bits before the point, and j is below 2^28: at most 90 bits.
+        ((u128::from(self.rate) * j as u128).div_ceil(1 << FRACTION)) as u64
+    }
+
+    /// Returns the number of bits of word j.
+    pub(super) fn bits(&self, j: usize) -> u32 {
+        (self.offset(j + 1) - self.offset(j)) as u32
+    }
+
+    /// Returns the word with bit n, and the position of the bit in the word. The word may be any with
+    /// B_j ≤ n < B_(j+1).
+    pub(super) fn at_exponent(&self) -> (usize, u32) {
+        let n = u64::from(self.number.exponent());
+        let word = (0..self.len).rev().find(|&j| self.offset(j) <= n).unwrap_or(0);
+        (word, (n - self.offset(word)) as u32)
+    }
+
+    /// Returns the weights w_j of all words.
+    pub(super) fn weights(&self) -> Vec<Dd> {
+        let powers = Powers::new(self.number.multiplier(), self.len);
+        let (n, len) = (u64::from(self.number.exponent()), self.len as u64);
+        // w_j = 2^(B_j − j·n/W)·k^(−j/W).
+        let weight = |j: usize| {
+            let excess = u128::from(self.offset(j)) * u128::from(len) - j as u128 * u128::from(n);
+            let (whole, part) = (excess / u128::from(len), excess % u128::from(len));
+            let power = exp2_ratio(part as u64, len).scaled(2f64.powi(whole as i32));
+            power * powers.get(j)
+        };
+        (0..self.len).map(weight).collect()
+    }
+
+    /// Adds `carry`·2^(B_W) to the residue, modulo N.
+    ///
+    /// The loop ends soon: after the first round the carry out of the last word is −1, 0 or 1, and the
+    /// words that such a carry has passed are at the other end of their range. What is left after the
+    /// last round stays in words 0 and W − 1; the value is right in any case.
+    pub(super) fn wrap(&self, digits: &mut [i32], mut carry: i64) {
+        let (k, n) = (i128::from(self.number.multiplier()), u64::from(self.number.exponent()));
+        let (last, top) = (self.len - 1, self.offset(self.len) - n);
+        let (word, bit) = self.at_exponent();
+        for round in 0..4 {
+            if carry == 0 {
+                return;
+            }
+            let v = i128::from(carry) << top;
+            let q = (v + k / 2).div_euclid(k);
+            let r = v - q * k;
+            // r·2^n. The last word keeps its carry.
+            let mut into = (r as i64) << bit;
+            for j in word..last {
+                into = self.carry_into(digits, j, into);
+            }
+            digits[last] = digits[last].wrapping_add(into as i32);
+            let q = if self.number.sign() == Sign::Plus { -q } else { q };
+            carry = q as i64;
+            if round == 3 {
+                digits[0] = digits[0].wrapping_add(carry as i32);
+                return;
+            }
+            for j in 0..self.len {
+                if carry == 0 {
+                    return;
+                }
+                carry = self.carry_into(digits, j, carry);
+            }
+        }
+    }
+
+    /// Adds a carry to word j. Returns the carry out of it.
+    fn carry_into(&self, digits: &mut [i32], j: usize, carry: i64) -> i64 {
+        let bits = self.bits(j);
+        let v = i64::from(digits[j]).wrapping_add(carry);
+        let next = carry_out(v, bits);
+        digits[j] = v.wrapping_sub(next << bits) as i32;
+        next
+    }
+
+    /// Writes the balanced digits of x to `digits`. x has the limbs of a residue, and is below N.
+    pub(super) fn digits_of(&self, x: &[u64], digits: &mut [i32]) {
+        let bit_string = |from: u64, bits: u32| {
+            let limb = |i: u64| x.get(i as usize).copied().unwrap_or(0);
+            let pair = u128::from(limb(from / 64)) | u128::from(limb(from / 64 + 1)) << 64;
+            (pair >> (from % 64)) as u64 & ((1 << bits) - 1)
+        };
+        let (mut carry, mut from) = (0, 0);
+        for (j, digit) in digits.iter_mut().enumerate() {
+            let end = self.offset(j + 1);
+            let bits = (end - from) as u32;
+            let v = bit_string(from, bits) as i64 + carry;
+            carry = carry_out(v, bits);
+            *digit = (v - (carry << bits)) as i32;
+            from = end;
+        }
+        // 2^n + 1 has a bit more than its words.
+        self.wrap(digits, carry + bit_string(from, 1) as i64);
+    }
+
+    /// Returns |Σ d_j·2^(B_j)| in limbs, and whether the sum is negative.
+    pub(super) fn value_of(&self, digits: &[i32]) -> (Vec<u64>, bool) {
+        // Two digits reach beyond their words, so there are limbs to spare.
+        let limbs = self.offset(self.len) as usize / 64 + 2;
+        let (mut sum, mut from) = (vec![0u64; limbs], 0u64);
+        // The part of the sum that is not stored: bits from 64·`at` on.
+        let (mut at, mut rest) = (0usize, 0i128);
+        for (j, &digit) in digits.iter().enumerate() {
+            while from / 64 > at as u64 {
+                sum[at] = rest as u64;
+                rest >>= 64;
+                at += 1;
+            }
+            rest += i128::from(digit) << (from % 64);
+            from = self.offset(j + 1);
+        }
+        for limb in &mut sum[at..] {
+            *limb = rest as u64;
+            rest >>= 64;
+        }
+        let is_negative = rest < 0;
+        if is_negative {
+            let mut negated = vec![0; limbs];
+            sub_assign(&mut negated, &sum);
+            sum = negated;
+        }
+        (sum, is_negative)
+    }
+
+    /// Returns x/k ≡ −c·2^n·x modulo a number k·2^n + c: 2^n·x, and whether the sign is negative.
+    pub(super) fn divided(number: Number, x: &[u64]) -> (Vec<u64>, bool) {
+        (shifted_left(x, number.exponent() as usize), number.sign() == Sign::Plus)
+    }
+}
+
+/// The powers g^j of g = k^(−1/W), in double-double arithmetic.
+///
+/// The relative error of a power is about j·2^−100.
+struct Powers {
+    fine: Vec<Dd>,
+    coarse: Vec<Dd>,
+}
+
+impl Powers {
+    fn new(k: u64, len: usize) -> Self {
+        let mut g = Dd::from_f64((k as f64).powf(-1.0 / len as f64));
+        for _ in 0..2 {
+            // Newton: with e = 1/(k·g^W) − 1, the root is g·(1 + e/W) but for terms of e².
+            let error = Dd::ONE / (Dd::from_u64(k) * power(g, len)) - Dd::ONE;
+            g = g + g * error / Dd::from_u64(len as u64);
+        }
+        let table = |step: Dd, count: usize| -> Vec<Dd> {
+            std::iter::successors(Some(Dd::ONE), |&x| Some(x * step)).take(count).collect()
+        };
+        Self { fine: table(g, FINE), coarse: table(power(g, FINE), len.div_ceil(FINE)) }
+    }
+
+    fn get(&self, j: usize) -> Dd {
+        self.coarse[j / FINE] * self.fine[j % FINE]
+    }
+}
+
+/// Returns x^e.
+fn power(x: Dd, e: usize) -> Dd {
+    let bits = (0..usize::BITS - e.leading_zeros()).rev();
+    bits.fold(Dd::ONE, |y, bit| if e >> bit & 1 == 1 { y * y * x } else { y * y })
+}

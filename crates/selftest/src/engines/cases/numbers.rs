@@ -1,0 +1,167 @@
+//! Tests of numbers k·b^n ± 1 other than Mersenne numbers, for the families that take them.
+
+use num_bigint::BigUint;
+use rand::RngExt;
+use warpint_mersenne::{BuildOptions, Engine, EngineFamily, Number, Residue, Shift, Sign, Step};
+
+use crate::sample::{self, Random, Scale};
+use crate::sequence;
+use crate::vectors;
+
+/// The number of drawn numbers for each multiplier and sign.
+const DRAWN: usize = 8;
+
+/// The range of the numbers of bits.
+const BITS: (u32, u32) = (12_000, 200_000);
+
+/// The largest m for which residues modulo the Fermat number F_m are computed on the CPU and on a GPU.
+const LARGEST_FERMAT: [(Scale, u32, u64); 4] = [
+    (Scale::Small, 14, 100),
+    (Scale::Quick, 16, 1_000),
+    (Scale::Whole, 20, 1_000),
+    (Scale::Large, 26, 10_000),
+];
+
+fn failed(family: &dyn EngineFamily, number: Number, what: &dyn std::fmt::Display) -> String {
+    format!("{} {number}: {what}", family.name())
+}
+
+/// Builds an engine with 3 registers, at the shortest length with a margin.
+fn build(family: &'static dyn EngineFamily, number: Number) -> Result<Box<dyn Engine>, String> {
+    let lengths = family.lengths(1, number.exponent() as usize).into_iter();
+    let margin = |n: &usize| family.margin_for(number, *n).is_ok_and(|margin| margin.bits >= 0.0);
+    let length = lengths.filter(|n| !family.is_dominated(*n)).find(margin);
+    let length = length.ok_or_else(|| failed(family, number, &"no length has a margin"))?;
+    let options = BuildOptions::new(3, 1);
+    family.build_for(number, length, options).map_err(|e| failed(family, number, &e))
+}
+
+/// Compares squarings, products, sums and differences modulo numbers k·2^n ± 1 and k·b^n ± 1 with the crate
+/// `num-bigint`: of random residues and of those next to 0 and N.
+pub fn other_numbers(
+    family: &'static dyn EngineFamily,
+    seed: u64,
+    scale: Scale,
+) -> Result<(), String> {
+    let mut rng = sample::random(seed);
+    let largest = scale.largest(BITS.1);
+    for (k, b) in [(1u64, 2u32), (3, 2), (10_223, 2), (1_048_573, 2), (7, 3), (1, 10)] {
+        for sign in [Sign::Minus, Sign::Plus] {
+            for _ in 0..scale.count(DRAWN) {
+                let bits = rng.random_range(BITS.0..=largest);
+                let n = (f64::from(bits) / f64::from(b).log2()) as u32;
+                let number = Number::new(k, b, n, sign).map_err(|e| e.to_string())?;
+                if !number.is_mersenne() && family.takes(number) {
+                    compare(family, number, &mut rng)?;
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+fn value(x: &Residue) -> BigUint {
+    let bytes: Vec<u8> = x.limbs().iter().flat_map(|limb| limb.to_le_bytes()).collect();
+    BigUint::from_bytes_le(&bytes)
+}
+
+fn compare(
+    family: &'static dyn EngineFamily,
+    number: Number,
+    rng: &mut Random,
+) -> Result<(), String> {
+    let modulus: Vec<u8> = number.value().iter().flat_map(|limb| limb.to_le_bytes()).collect();
+    let modulus = BigUint::from_bytes_le(&modulus);
+    let mut engine = build(family, number)?;
+    let engine = engine.as_mut();
+    let random: Vec<u64> = (0..number.limbs()).map(|_| rng.random()).collect();
+    let random = Residue::from_limbs(number, &random);
+    let minus = |engine: &mut dyn Engine, v: u64| {
+        engine.set(0, 0, Shift::ZERO)?;
+        engine.set(1, v, Shift::ZERO)?;
+        engine.sub(2, 0, 1)?;
+        engine.read(2, Shift::ZERO)
+    };
+    let mut starts = vec![random.clone(), Residue::from_u64(number, 0)];
+    if family.is_exact() {
+        // Divided by k, the bits of this one repeat. Floating-point engines refuse long residues of
+        // words that are all alike.
+        starts.push(Residue::from_limbs(number, &vec![u64::MAX; number.limbs()]));
+    }
+    for v in [1, 2] {
+        starts.push(minus(engine, v).map_err(|e| failed(family, number, &e))?);
+    }
+    for x in starts {
+        let wrong = |what: &str| failed(family, number, &format!("{what} of {x:?}"));
+        let steps = [
+            ("squares", Step::Square, 3),
+            ("squarings with a factor", Step::SquareTimes(65_535), 2),
+            ("squarings minus 2", Step::SquareMinusTwo, 3),
+        ];
+        // Only Lucas–Lehmer–Riesel tests subtract 2, modulo k·2^n − 1.
+        let steps = if number.sign() == Sign::Minus { &steps[..] } else { &steps[..2] };
+        for &(what, step, n) in steps {
+            let mut expected = value(&x);
+            for _ in 0..n {
+                expected = &expected * &expected;
+                match step {
+                    Step::Square => (),
+                    Step::SquareMinusTwo => expected = expected + &modulus - 2u32,
+                    Step::SquareTimes(m) => expected *= m,
+                }
+                expected %= &modulus;
+            }
+            let mut found = || {
+                engine.write(0, &x, Shift::ZERO)?;
+                engine.square(0, n, step, Shift::ZERO)?;
+                engine.read(0, Shift::ZERO)
+            };
+            if value(&found().map_err(|e| failed(family, number, &e))?) != expected {
+                return Err(wrong(what));
+            }
+        }
+        let (a, b) = (value(&x), value(&random));
+        let mut found = || {
+            engine.write(0, &x, Shift::ZERO)?;
+            engine.write(1, &random, Shift::ZERO)?;
+            engine.mul(2, 0, 1)?;
+            let product = engine.read(2, Shift::ZERO)?;
+            engine.add(2, 0, 1)?;
+            let sum = engine.read(2, Shift::ZERO)?;
+            engine.sub(2, 0, 1)?;
+            Ok::<_, warpint_mersenne::EngineError>([product, sum, engine.read(2, Shift::ZERO)?])
+        };
+        let found = found().map_err(|e| failed(family, number, &e))?.each_ref().map(value);
+        let expected = [&a * &b, &a + &b, &a + &modulus - &b].map(|x| x % &modulus);
+        if found != expected {
+            return Err(wrong("the product, sum or difference"));
+        }
+    }
+    Ok(())
+}
+
+/// Compares 3^(2^i) modulo Fermat numbers with the residues in `tests/vectors/fermat_residues.toml`.
+pub fn fermat_numbers(
+    family: &'static dyn EngineFamily,
+    _seed: u64,
+    scale: Scale,
+) -> Result<(), String> {
+    let known = vectors::fermat_residues().map_err(|e| e.to_string())?.residues;
+    let limits = LARGEST_FERMAT.iter().find(|(of, ..)| *of == scale);
+    let &(_, largest, squarings) = limits.ok_or("no limit")?;
+    for known in known.iter().filter(|known| known.m <= largest && known.iterations <= squarings) {
+        let number = Number::new(1, 2, 1 << known.m, Sign::Plus).map_err(|e| e.to_string())?;
+        if !family.takes(number) {
+            continue;
+        }
+        let mut engine = build(family, number)?;
+        let found = sequence::power_residue(engine.as_mut(), known.iterations);
+        let found = found.map_err(|e| failed(family, number, &e))?.res64_hex();
+        if found != known.res64 {
+            let what =
+                format!("res64 {found} after {} squarings, not {}", known.iterations, known.res64);
+            return Err(failed(family, number, &what));
+        }
+    }
+    Ok(())
+}
