@@ -1,4 +1,4 @@
-//! The cases of `warpint selftest --faults` for Mersenne tests.
+//! The cases of `warpint selftest --faults` for tests of Mersenne numbers and of k·2^n ± 1.
 
 use std::fs;
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use warpint_device::DeviceError;
 use warpint_mersenne::{
-    Event, Finished, LlStart, Residue, RunOptions, TestError, TestKind, Verdict,
+    Event, Finished, LlStart, Number, Residue, RunOptions, TestError, TestKind, Verdict,
 };
 
 use super::Bench;
@@ -44,6 +44,8 @@ cases! {
     flips_in_checks if |_| true;
     flips_of_saved_states if is_long;
     flips_in_lucas_lehmer if |_| true;
+    flips_of_other_powers if |bench| bench.plus().is_some();
+    flips_in_lucas_lehmer_riesel if |bench| bench.minus().is_some();
     flips_before_a_second_engine if |_| true;
     a_stuck_bit if |_| true;
     a_dead_machine if |_| true;
@@ -61,11 +63,21 @@ fn campaign(
     target: Target,
     count: u64,
 ) -> Result<String, String> {
-    let (family, exponent) = (bench.family, bench.exponent);
+    campaign_of(bench, kind, bench.exponent.into(), target, count)
+}
+
+fn campaign_of(
+    bench: &Bench<'_>,
+    kind: TestKind,
+    number: Number,
+    target: Target,
+    count: u64,
+) -> Result<String, String> {
+    let family = bench.family;
     // Every machine has two processors; kernels run one after the other in any case.
     let threads = 2;
     let count = bench.count(count);
-    let campaign = Campaign { family, kind, exponent, target, count, seed: SEED, threads };
+    let campaign = Campaign { family, kind, number, target, count, seed: SEED, threads };
     campaign.judge(&campaign.run(&mut |_| ())?)
 }
 
@@ -95,6 +107,29 @@ fn flips_of_saved_states(bench: &Bench<'_>) -> Result<String, String> {
 /// flips, and must not fail in a test without a flip.
 fn flips_in_lucas_lehmer(bench: &Bench<'_>) -> Result<String, String> {
     campaign(bench, LL, Target::Residue, 100)
+}
+
+/// Flips bits of each kind of state in Proth's test and in Fermat's test of k·2^n + 1. Every flip must be
+/// found or be harmless.
+fn flips_of_other_powers(bench: &Bench<'_>) -> Result<String, String> {
+    let number = bench.plus().ok_or("no number of the form is taken")?;
+    let mut said = vec![];
+    for kind in [TestKind::for_number(number), TestKind::fermat(number)] {
+        let targets =
+            [(Target::Residue, 10), (Target::Product, 5), (Target::Check, 5), (Target::Saved, 5)];
+        for (target, count) in targets {
+            let of_target = campaign_of(bench, kind, number, target, count)?;
+            said.push(format!("{kind}, {target:?}: {of_target}"));
+        }
+    }
+    Ok(said.join("; "))
+}
+
+/// Flips bits of the residue in a test of Lucas, Lehmer and Riesel. The Jacobi check must find about half
+/// of the flips.
+fn flips_in_lucas_lehmer_riesel(bench: &Bench<'_>) -> Result<String, String> {
+    let number = bench.minus().ok_or("no number of the form is taken")?;
+    campaign_of(bench, TestKind::Riesel, number, Target::Residue, 40)
 }
 
 /// Flips bits of squarings in a Lucas–Lehmer test while a second engine does the same squarings.
@@ -316,7 +351,7 @@ fn kills(bench: &Bench<'_>) -> Result<String, String> {
 /// Returns the final residue of a test without a fault. Returns an error if its low 64 bits differ
 /// from the known answer.
 fn right(bench: &Bench<'_>, kind: TestKind) -> Result<Residue, String> {
-    let prepared = super::starts::prepare(bench.family, kind, bench.exponent, 1)?;
+    let prepared = super::starts::prepare(bench.family, kind, bench.exponent.into(), 1)?;
     Ok(prepared.right)
 }
 

@@ -1,4 +1,4 @@
-//! Flips single bits at random moments of a Mersenne test. Each flip must be found or have no
+//! Flips single bits at random moments of a test. Each flip must be found or have no
 //! effect.
 //!
 //! A flip is drawn from the seed and the number of the flip, so that any flip can be repeated
@@ -13,13 +13,12 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use rand::RngExt;
-use warpint_mersenne::layout::WordLayout;
 use warpint_mersenne::primality::registers;
-use warpint_mersenne::{EngineFamily, Event, Exponent, TestKind};
+use warpint_mersenne::{EngineFamily, Event, Number, TestKind};
 
 use super::binomial;
 use super::saved;
-use super::sitting::{Folder, Run, plan, store};
+use super::sitting::{Folder, Run, store};
 use super::starts::{Prepared, Start, prepare};
 use super::wrappers::{Fault, Faulty};
 use crate::sample::{self, Random};
@@ -53,8 +52,8 @@ pub struct Campaign {
     pub family: &'static dyn EngineFamily,
     /// The kind of the tests. For Lucas–Lehmer tests, the target must be [`Target::Residue`].
     pub kind: TestKind,
-    /// The exponent p of the Mersenne number 2^p − 1 that is tested.
-    pub exponent: Exponent,
+    /// The number that is tested.
+    pub number: Number,
     /// The part of a test's state in which the bits of a campaign flip.
     pub target: Target,
     /// The number of flips, each in a test of its own.
@@ -176,7 +175,7 @@ impl Campaign {
         if !self.kind.is_checked() && self.target != Target::Residue {
             return Err("a Lucas–Lehmer test has a residue only".into());
         }
-        let prepared = prepare(self.family, self.kind, self.exponent, STARTS.min(self.count))?;
+        let prepared = prepare(self.family, self.kind, self.number, STARTS.min(self.count))?;
         let next = AtomicU64::new(0);
         let mut tally = Tally { sound: prepared.starts.len() as u64, ..Tally::default() };
         thread::scope(|scope| {
@@ -204,8 +203,9 @@ impl Campaign {
         Ok(tally)
     }
 
-    /// Judges whether enough flips were found, and returns the judgement in words. In PRP tests all
-    /// flips except the harmless ones must be found. In Lucas–Lehmer tests about half of the flips
+    /// Judges whether enough flips were found, and returns the judgement in words. In tests with
+    /// Gerbicz–Li checks all flips except the harmless ones must be found. In Lucas–Lehmer tests and in
+    /// those of Riesel about half of the flips
     /// must be found: their number must lie in the interval [`Campaign::by_chance`], which a sound
     /// program misses with a probability of at most 0.1 %.
     ///
@@ -264,27 +264,16 @@ impl Campaign {
         Flip { number, place, fate, elapsed: begun.elapsed() }
     }
 
-    /// Runs a test with a flip of one bit of the residue. Every squaring and every word is equally
+    /// Runs a test with a flip of one bit of the residue. Every squaring and every bit is equally
     /// likely.
     fn of_residue(&self, rng: &mut Random, prepared: &Prepared) -> (Place, Fate) {
-        let total = self.kind.iterations(self.exponent.get());
+        let total = self.kind.iterations(self.number);
         let k = rng.random_range(1..=total);
         let before = prepared.starts.iter().take_while(|start| start.iteration() < k).count();
         let start = &prepared.starts[rng.random_range(0..before)];
         let sort = "the residue";
-        let length = match plan(self.family, self.exponent) {
-            Ok(plan) => plan.length(),
-            Err(e) => return (Place { sort, moment: String::new() }, Fate::Failed(e)),
-        };
-        let layout = WordLayout::new(self.exponent.get(), length);
-        let word = rng.random_range(0..length);
-        let bit = rng.random_range(0..layout.bits(word));
-        let moment = format!(
-            "bit {bit} of word {word} after squaring {k}, from iteration {}",
-            start.iteration()
-        );
-        // The bit is below p.
-        let bit = layout.offset(word) as u32 + bit;
+        let bit = rng.random_range(0..self.number.bits());
+        let moment = format!("bit {bit} after squaring {k}, from iteration {}", start.iteration());
         // The first change is the write that loads the residue.
         let after = 1 + k - start.iteration();
         let fault = Fault::FlippedRegister { register: registers::X, after, bit };
@@ -310,7 +299,7 @@ impl Campaign {
         };
         let start = &prepared.starts[rng.random_range(0..prepared.starts.len())];
         let after = rng.random_range(1..=start.changes[register].max(1));
-        let bit = rng.random_range(0..self.exponent.get());
+        let bit = rng.random_range(0..self.number.bits());
         let moment =
             format!("bit {bit} after change {after}, from iteration {}", start.iteration());
         let fault = Fault::FlippedRegister { register, after, bit };
@@ -331,11 +320,11 @@ impl Campaign {
     ) -> Result<Fate, String> {
         let faulty = Faulty::leaked(self.family, fault);
         let folder = Folder::new()?;
-        let mut store = store(&folder, self.kind, self.exponent)?;
+        let mut store = store(&folder, self.kind, self.number)?;
         if let Some(state) = &start.state {
             store.save(state).map_err(|e| e.to_string())?;
         }
-        let run = Run::new(self.kind, self.exponent).stored(&mut store);
+        let run = Run::new(self.kind, self.number).stored(&mut store);
         let (outcome, events) = run.by(faulty)?.outcome()?;
         if faulty.flips() != 1 {
             return Err(format!("{} bits flipped", faulty.flips()));

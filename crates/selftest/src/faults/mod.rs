@@ -29,7 +29,7 @@ mod wrappers;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use warpint_mersenne::{EngineFamily, Exponent};
+use warpint_mersenne::{EngineFamily, Exponent, Number};
 
 use crate::sample::Scale;
 use crate::{Summary, name};
@@ -113,6 +113,21 @@ impl<'a> Bench<'a> {
         let taken = |p: &u64| u32::try_from(*p).is_ok_and(|p| range.contains(&p));
         let exponent = Exponent::new(*candidates.iter().find(|&p| taken(p))?).ok()?;
         Some(Self { family, scale, exponent, program })
+    }
+
+    /// Returns a composite number k·2^n + 1 without factors below 2^16 that the family takes, the shortest of a few.
+    fn plus(&self) -> Option<Number> {
+        self.first_of(["7*2^1002+1", "7*2^10002+1"])
+    }
+
+    /// Returns a composite number k·2^n − 1 without factors below 2^16 that the family takes, the shortest of a few.
+    fn minus(&self) -> Option<Number> {
+        self.first_of(["7*2^1001-1", "3*2^10003-1"])
+    }
+
+    fn first_of(&self, numbers: [&str; 2]) -> Option<Number> {
+        let mut numbers = numbers.into_iter().filter_map(|number| number.parse().ok());
+        numbers.find(|&number| self.family.takes(number))
     }
 
     /// Returns whether a test with this exponent is long enough to be stopped before its end.

@@ -26,7 +26,7 @@ const NEVER: Duration = Duration::from_secs(1 << 40);
 
 /// Runs a test with one random flip in a saved state. Returns the place of the flip and its effect.
 pub(super) fn flip(campaign: &Campaign, rng: &mut Random, prepared: &Prepared) -> (Place, Fate) {
-    let bit = rng.random_range(0..campaign.exponent.get());
+    let bit = rng.random_range(0..campaign.number.bits());
     let at = rng.random_range(0..prepared.starts.len());
     let from = prepared.starts[at].iteration();
     let (sort, moment, done) = match rng.random_range(0..6u32) {
@@ -47,7 +47,7 @@ pub(super) fn flip(campaign: &Campaign, rng: &mut Random, prepared: &Prepared) -
                 ("memory at a save, D", Part::Product),
                 ("memory at a save, x_v", Part::Verified),
             ][n as usize - 2];
-            let left = campaign.kind.iterations(campaign.exponent.get()) - from;
+            let left = campaign.kind.iterations(campaign.number) - from;
             let after = rng.random_range(1..=(left * 3 / 4).max(1));
             let moment = format!("bit {bit} after {after} products from iteration {from}");
             (sort, moment, at_a_save(campaign, prepared, at, part, bit, after))
@@ -68,7 +68,7 @@ fn with_states<T>(
     work: impl FnOnce(&mut warpint_mersenne::checkpoint::CheckpointStore) -> Result<T, String>,
 ) -> Result<T, String> {
     let folder = Folder::new()?;
-    let mut store = store(&folder, campaign.kind, campaign.exponent)?;
+    let mut store = store(&folder, campaign.kind, campaign.number)?;
     let newest = starts.len().saturating_sub(2);
     for state in starts[newest..].iter().filter_map(|start| start.state.as_ref()) {
         store.save(state).map_err(|e| e.to_string())?;
@@ -88,7 +88,7 @@ fn on_disk(
         let newest = store.load_newest().map_err(|e| e.to_string())?;
         let (_, path) = newest.ok_or("there is no checkpoint")?;
         damage(&path).map_err(|e| e.to_string())?;
-        let run = Run::new(campaign.kind, campaign.exponent).stored(store);
+        let run = Run::new(campaign.kind, campaign.number).stored(store);
         let sitting = run.by(campaign.family)?;
         let aside = sitting.count(|e| matches!(e, Event::BadCheckpoint { .. }));
         let before = prepared.starts[at - 1].iteration();
@@ -116,7 +116,7 @@ fn at_a_save(
     with_states(campaign, &prepared.starts[..=at], |store| {
         let memory = FailingMemory::leaked(part, bit);
         let clock = HurriedClock::leaked(HURRY);
-        let mut run = Run::new(campaign.kind, campaign.exponent).stored(store);
+        let mut run = Run::new(campaign.kind, campaign.number).stored(store);
         let stop = run.stop.clone();
         run.options =
             RunOptions { checkpoint_interval: NEVER, clock, memory, ..RunOptions::default() };
@@ -130,7 +130,7 @@ fn at_a_save(
             Ok(Finished::Stopped { saved: true, .. }) if part != Part::Verified => 1,
             other => return Err(format!("the first sitting: {other:?}")),
         };
-        let run = Run::new(campaign.kind, campaign.exponent).stored(store);
+        let run = Run::new(campaign.kind, campaign.number).stored(store);
         ends_right(run.by(campaign.family)?, prepared, errors)?;
         Ok(Fate::Found)
     })
@@ -146,7 +146,7 @@ fn at_a_return(
 ) -> Result<Fate, String> {
     with_states(campaign, &prepared.starts[..=at], |store| {
         let memory = FailingMemory::leaked(Part::Verified, bit);
-        let mut run = Run::new(campaign.kind, campaign.exponent).stored(store);
+        let mut run = Run::new(campaign.kind, campaign.number).stored(store);
         run.options = RunOptions { checkpoint_interval: NEVER, memory, ..RunOptions::default() };
         let fault = Fault::FlippedRegister { register: registers::X, after: 2, bit };
         let family = Faulty::leaked(campaign.family, fault);
@@ -154,7 +154,7 @@ fn at_a_return(
             Err(TestError::Memory { .. }) if memory.has_struck() && family.flips() == 1 => {}
             other => return Err(format!("the first sitting: {other:?}")),
         }
-        let run = Run::new(campaign.kind, campaign.exponent).stored(store);
+        let run = Run::new(campaign.kind, campaign.number).stored(store);
         ends_right(run.by(campaign.family)?, prepared, 0)?;
         Ok(Fate::Found)
     })

@@ -1,4 +1,4 @@
-//! Runs Mersenne tests in the same way as the program, in temporary folders.
+//! Runs tests in the same way as the program, in temporary folders.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -6,8 +6,8 @@ use std::{env, fs, process};
 
 use warpint_mersenne::checkpoint::CheckpointStore;
 use warpint_mersenne::{
-    EngineFamily, Event, Exponent, Finished, Number, Outcome, Plan, RunOptions, StopToken,
-    TestError, TestKind, TestSpec, primality,
+    EngineFamily, Event, Finished, Number, Outcome, Plan, RunOptions, StopToken, TestError,
+    TestKind, TestSpec, primality,
 };
 
 /// The result and the events of a sitting: one run of a test until it ends or stops.
@@ -45,8 +45,8 @@ pub(super) struct Run<'a> {
 
 impl<'a> Run<'a> {
     /// Creates a test that runs to its end with default options and without checkpoints.
-    pub(super) fn new(kind: TestKind, exponent: Exponent) -> Self {
-        let spec = TestSpec::new(kind, exponent);
+    pub(super) fn new(kind: TestKind, number: impl Into<Number>) -> Self {
+        let spec = TestSpec::new(kind, number);
         Self { spec, store: None, stop: StopToken::new(), options: RunOptions::default() }
     }
 
@@ -71,7 +71,7 @@ impl<'a> Run<'a> {
     }
 }
 
-/// Returns the plan of a family for an exponent and one thread.
+/// Returns the plan of a family for a number and one thread.
 pub(super) fn plan(
     family: &'static dyn EngineFamily,
     number: impl Into<Number>,
@@ -83,9 +83,9 @@ pub(super) fn plan(
 pub(super) fn store(
     folder: &Folder,
     kind: TestKind,
-    exponent: Exponent,
+    number: impl Into<Number>,
 ) -> Result<CheckpointStore, String> {
-    CheckpointStore::open(folder.path(), exponent.get(), kind).map_err(|e| e.to_string())
+    CheckpointStore::open(folder.path(), number, kind).map_err(|e| e.to_string())
 }
 
 /// A temporary folder, which is removed when this value is dropped.

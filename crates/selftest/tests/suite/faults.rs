@@ -1,8 +1,10 @@
 //! Tests campaigns of flipped bits, and the suite of faults that the program contains.
 
 use warpint_device::Device;
-use warpint_mersenne::engine::{fp64::Fp64, goldilocks::Goldilocks, places, word::Word};
-use warpint_mersenne::{DeviceId, EngineFamily, Exponent, LlStart, TestKind};
+use warpint_mersenne::engine::{
+    fp64::Fp64, goldilocks::Goldilocks, places, plain::Plain, word::Word,
+};
+use warpint_mersenne::{DeviceId, EngineFamily, Exponent, LlStart, Number, TestKind};
 use warpint_selftest::faults::{
     Campaign, Fate, Flip, Sizes, Tally, Target, flip_squarings, flip_squarings_on_cpu, run,
     run_on_cpu, run_on_device,
@@ -13,7 +15,8 @@ const LL: TestKind = TestKind::Ll(LlStart::Four);
 
 fn campaign(kind: TestKind, p: u64, target: Target, count: u64) -> Campaign {
     let exponent = Exponent::new(p).unwrap();
-    Campaign { family: &Fp64, kind, exponent, target, count, seed: SEED, threads: 2 }
+    let number = exponent.into();
+    Campaign { family: &Fp64, kind, number, target, count, seed: SEED, threads: 2 }
 }
 
 /// Runs a campaign and returns its tally. Panics if a test failed or the judgement is negative.
@@ -168,4 +171,34 @@ fn changed_results_of_the_cpu_are_noticed() {
     let counts = ["55 of 55", "11 of 11", "60 of 60"].map(|n| format!("{n} faults noticed"));
     assert_eq!(says[..3], counts);
     assert!(says[3].contains(" of 60 flips noticed"), "{says:?}");
+}
+
+/// Every family on the CPU that takes numbers k·2^n ± 1.
+#[test]
+fn flips_in_tests_of_other_numbers_are_found() {
+    let families: [&'static dyn EngineFamily; 2] = [&Fp64, &Plain];
+    for filter in ["flips_of_other_powers", "flips_in_lucas_lehmer_riesel"] {
+        let mut said = vec![];
+        let summary = run(&families, None, Some(filter), &mut |report| said.push(report.clone()));
+        assert_eq!((summary.passed, summary.failed), (2, 0), "{said:?}");
+    }
+}
+
+#[test]
+#[ignore = "minutes: a thousand flips in each of three tests"]
+fn a_thousand_flips_in_proth_fermat_and_riesel_tests_are_found() {
+    let plus: Number = "7*2^10002+1".parse().unwrap();
+    let minus: Number = "3*2^10003-1".parse().unwrap();
+    for (kind, number) in [
+        (TestKind::for_number(plus), plus),
+        (TestKind::fermat(plus), plus),
+        (TestKind::Riesel, minus),
+    ] {
+        let (target, count) = (Target::Residue, 1_000);
+        let campaign =
+            Campaign { family: &Fp64, kind, number, target, count, seed: SEED, threads: 2 };
+        let tally = sound(&campaign);
+        println!("{number}, {kind}: {}", campaign.judge(&tally).unwrap());
+        assert!(!kind.is_checked() || tally.found() == count);
+    }
 }

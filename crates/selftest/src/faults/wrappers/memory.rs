@@ -20,7 +20,7 @@ pub enum Part {
 #[derive(Debug)]
 pub struct FailingMemory {
     part: Part,
-    /// The index of the bit that flips, taken modulo the exponent p.
+    /// The index of the bit that flips, taken modulo the number of bits of N.
     bit: u32,
     looks: AtomicU64,
 }
@@ -58,10 +58,10 @@ impl Memory for FailingMemory {
     }
 }
 
-/// Returns x with one bit flipped. The index `bit` is taken modulo the exponent p of x.
+/// Returns x with one bit flipped. The index `bit` is taken modulo the number of bits of the modulus.
 fn flipped(x: &Residue, bit: u32) -> Residue {
-    let p = x.exponent();
+    let bit = bit % x.number().bits();
     let mut limbs = x.limbs().to_vec();
-    limbs[((bit % p) / 64) as usize] ^= 1 << (bit % p % 64);
-    Residue::from_limbs(p, &limbs)
+    limbs[(bit / 64) as usize] ^= 1 << (bit % 64);
+    Residue::from_limbs(x.number(), &limbs)
 }

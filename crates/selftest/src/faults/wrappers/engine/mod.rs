@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use warpint_device::DeviceError;
 use warpint_mersenne::primality::registers;
 use warpint_mersenne::{
-    BuildOptions, Engine, EngineError, EngineFamily, Health, Margin, Profiled, Residue, Shift,
-    Step, StopToken,
+    BuildOptions, Engine, EngineError, EngineFamily, Health, Margin, Number, Profiled, Residue,
+    Shift, Step, StopToken,
 };
 
 /// A fault of an engine family. Products, which include squarings, are counted over all engines of
@@ -19,7 +19,7 @@ pub enum Fault {
     FlippedBit {
         /// The number of the product in which the bit flips, counted from 1.
         after: u64,
-        /// The index of the bit, taken modulo the exponent p.
+        /// The index of the bit, taken modulo the number of bits of N.
         bit: u32,
     },
     /// One bit of one register flips, once, after `after` changes of the register.
@@ -31,13 +31,13 @@ pub enum Fault {
         register: usize,
         /// The number of changes before the flip.
         after: u64,
-        /// The index of the bit in the residue as the register stores it, taken modulo the exponent
-        /// p.
+        /// The index of the bit in the residue as the register stores it, taken modulo the number of bits
+        /// of N.
         bit: u32,
     },
     /// One bit of every product is set to 1.
     StuckBit {
-        /// The index of the bit, taken modulo the exponent p.
+        /// The index of the bit, taken modulo the number of bits of N.
         bit: u32,
     },
     /// After `after` products, one bit of every product flips. The index of the bit varies.
@@ -150,12 +150,20 @@ impl EngineFamily for Faulty {
         self.inner.exponent_range()
     }
 
+    fn takes(&self, number: Number) -> bool {
+        self.inner.takes(number)
+    }
+
     fn lengths(&self, from: usize, to: usize) -> Vec<usize> {
         self.inner.lengths(from, to)
     }
 
     fn margin(&self, p: u32, length: usize) -> Result<Margin, EngineError> {
-        let margin = self.inner.margin(p, length)?;
+        self.margin_for(p.into(), length)
+    }
+
+    fn margin_for(&self, number: Number, length: usize) -> Result<Margin, EngineError> {
+        let margin = self.inner.margin_for(number, length)?;
         let more = if let Fault::Optimism { bits } = self.fault { bits } else { 0.0 };
         Ok(Margin { bits: margin.bits + more, ..margin })
     }
@@ -178,12 +186,21 @@ impl EngineFamily for Faulty {
         length: usize,
         options: BuildOptions,
     ) -> Result<Box<dyn Engine>, EngineError> {
+        self.build_for(p.into(), length, options)
+    }
+
+    fn build_for(
+        &self,
+        number: Number,
+        length: usize,
+        options: BuildOptions,
+    ) -> Result<Box<dyn Engine>, EngineError> {
         if let Fault::DeviceFails { after, left, error } = &self.fault
             && self.products() > *after
         {
             fail(left, error)?;
         }
-        let inner = self.inner.build(p, length, options)?;
+        let inner = self.inner.build_for(number, length, options)?;
         let (fault, counts) = (self.fault.clone(), self.counts.clone());
         Ok(Box::new(FaultyEngine { inner, fault, counts }))
     }
@@ -283,12 +300,13 @@ impl FaultyEngine {
         bit: u32,
         new: impl Fn(bool) -> bool,
     ) -> Result<(), EngineError> {
-        let p = self.inner.exponent();
-        let (limb, place) = (((bit % p) / 64) as usize, (bit % p) % 64);
+        let number = self.inner.number();
+        let bit = bit % number.bits();
+        let (limb, place) = ((bit / 64) as usize, bit % 64);
         let mut limbs = self.inner.read(reg, Shift::ZERO)?.limbs().to_vec();
         let old = limbs[limb] >> place & 1;
         limbs[limb] ^= (old ^ u64::from(new(old == 1))) << place;
-        self.inner.write(reg, &Residue::from_limbs(p, &limbs), Shift::ZERO)
+        self.inner.write(reg, &Residue::from_limbs(number, &limbs), Shift::ZERO)
     }
 }
 
@@ -297,8 +315,16 @@ impl Engine for FaultyEngine {
         "faulty"
     }
 
+    fn number(&self) -> Number {
+        self.inner.number()
+    }
+
     fn exponent(&self) -> u32 {
         self.inner.exponent()
+    }
+
+    fn is_intact(&self) -> bool {
+        self.inner.is_intact()
     }
 
     fn length(&self) -> usize {
