@@ -18,6 +18,7 @@ mod files;
 mod layout;
 mod primes;
 mod request;
+mod search;
 mod sieve;
 #[cfg(test)]
 mod tests;
