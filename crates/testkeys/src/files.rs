@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use rayon::prelude::*;
 use serde::Serialize;
 use warpint_files::WholeFile;
 use warpint_files::given::{self, Found};
@@ -10,15 +11,21 @@ use warpint_natural::radix::hex::of_words;
 use warpint_progress::Watch;
 
 use crate::layout::{Kind, Layout, Planted};
-use crate::primes::{Primes, find};
+use crate::primes::{Primes, find, zeros};
 use crate::request::Test;
 use crate::{Request, TestKeysError};
 
 /// The number of lines before the first modulus.
 const HEADER: u64 = 2;
 
-/// The number of moduli that are multiplied at a time.
-const AT_A_TIME: usize = 1 << 13;
+/// The number of moduli that are multiplied at a time, on the CPU and on a device.
+const ON_CPU: usize = 1 << 13;
+const ON_DEVICE: usize = 1 << 16;
+/// The width of moduli from which on fewer are multiplied at a time on a device.
+const BITS_OF_MOST: usize = 2048;
+
+/// The number of lines that a thread formats at a time.
+const LINES: usize = 256;
 
 const WARNING: &str = "test data, unfit for use: whoever knows the seed knows all factors";
 
@@ -119,12 +126,19 @@ pub fn make(
     let mut keys = outputs.keys.begin()?;
     keys.write(header(request).as_bytes())?;
     let count = layout.factors().len();
-    for (i, factors) in layout.factors().chunks(AT_A_TIME).enumerate() {
+    let at_a_time = if executor.is_cpu() {
+        ON_CPU
+    } else {
+        (ON_DEVICE / (request.bits as usize).div_ceil(BITS_OF_MOST)).max(ON_CPU)
+    };
+    for (i, factors) in layout.factors().chunks(at_a_time).enumerate() {
         if watch.is_stopped() {
             return Err(TestKeysError::Stopped);
         }
-        watch.step((i * AT_A_TIME) as u64, count as u64, &"moduli");
-        keys.write(moduli(&layout, &primes, factors, executor)?.as_bytes())?;
+        watch.step((i * at_a_time) as u64, count as u64, &"moduli");
+        for lines in moduli(&layout, &primes, factors, executor)? {
+            keys.write(lines.as_bytes())?;
+        }
     }
     let mut planted = outputs.planted.begin()?;
     planted.write(list(request, &layout, &primes)?.as_bytes())?;
@@ -148,17 +162,20 @@ fn header(request: &Request) -> String {
     )
 }
 
-/// Returns the lines of the moduli with the given prime factors.
+/// Returns the lines of the moduli with the given prime factors, in order, in texts of some lines.
 fn moduli(
     layout: &Layout,
     primes: &Primes,
     factors: &[[usize; 2]],
     executor: &Executor,
-) -> Result<String, TestKeysError> {
+) -> Result<Vec<String>, TestKeysError> {
     let cpu = Executor::cpu();
+    let width = primes.width();
     let side = |side: usize| {
-        let rows = factors.iter().flat_map(|pair| factor(layout, primes, pair[side]));
-        UintBatch::from_vec(&cpu, primes.width(), rows.collect())
+        let mut rows = zeros(factors.len(), width)?;
+        let each = rows.par_chunks_mut(width.limbs()).zip(factors).with_min_len(LINES);
+        each.for_each(|(row, pair)| factor(layout, primes, pair[side], row));
+        Ok::<_, TestKeysError>(UintBatch::from_vec(&cpu, width, rows)?)
     };
     let (a, b) = (side(0)?, side(1)?);
     let products = a.copy_to(executor)?.mul(&b.copy_to(executor)?)?.to(&cpu)?;
@@ -170,21 +187,24 @@ fn moduli(
         }
     }
     let limbs = products.width().limbs();
-    let rows = products.to_limbs()?;
-    Ok(rows.chunks_exact(limbs).map(|row| of_words(row.iter().copied()) + "\n").collect())
+    // The products are on the CPU.
+    let rows = products.as_limbs().unwrap_or_default();
+    let lines = |rows: &[u32]| {
+        rows.chunks_exact(limbs).map(|row| of_words(row.iter().copied()) + "\n").collect()
+    };
+    Ok(rows.par_chunks(LINES * limbs).map(lines).collect())
 }
 
-/// Returns the factor of a modulus that belongs to prime i: the prime, or twice the shorter prime of
-/// an even modulus.
-fn factor(layout: &Layout, primes: &Primes, i: usize) -> Vec<u32> {
-    let mut row = primes.row(i).to_vec();
+/// Stores the factor of a modulus that belongs to prime i in `row`: the prime, or twice the shorter prime
+/// of an even modulus.
+fn factor(layout: &Layout, primes: &Primes, i: usize, row: &mut [u32]) {
+    row.copy_from_slice(primes.row(i));
     if layout.is_short(i) {
         let mut carry = 0;
-        for limb in &mut row {
+        for limb in row {
             (*limb, carry) = (*limb << 1 | carry, *limb >> 31);
         }
     }
-    row
 }
 
 fn list(request: &Request, layout: &Layout, primes: &Primes) -> Result<String, serde_json::Error> {

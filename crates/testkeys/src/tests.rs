@@ -1,16 +1,20 @@
 use std::collections::BTreeSet;
+use std::fmt::Display;
 use std::fs;
 use std::path::Path;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::Value;
 use warpint_device::Device;
-use warpint_integer::Executor;
+use warpint_integer::{Executor, Width};
 use warpint_natural::limbs::{self, trimmed};
 use warpint_natural::radix::hex::parse;
-use warpint_progress::{StopToken, Unwatched};
+use warpint_progress::{StopToken, Unwatched, Watch};
 use warpint_selftest::faults::wrappers::{DeviceFault, FaultyDevice};
 
 use super::*;
+use crate::search::Manner;
 
 const WEAK: Request = Request {
     count: 40,
@@ -241,4 +245,105 @@ fn strong_tests_find_the_same_primes() {
     assert_eq!(planted["planted"], of_other["planted"]);
     assert!(other.contains("primes by two strong tests; one modulus a line"), "{other}");
     assert_eq!((&planted["test"], &of_other["test"]), (&"baillie-psw".into(), &"strong".into()));
+}
+
+/// The limbs of all primes of a request, and the reports of the search.
+fn found(
+    request: &Request,
+    executor: &Executor,
+    manner: Manner,
+    watch: &dyn Watch,
+) -> Result<Vec<Vec<u32>>, TestKeysError> {
+    let layout = Layout::new(request)?;
+    let width = Width::new(request.bits / 2)?;
+    let primes = primes::find_in(manner, &layout, request, width, executor, watch)?;
+    Ok((0..layout.primes()).map(|i| primes.row(i).to_vec()).collect())
+}
+
+/// Keeps all reports, and stops the work when `stop_at` primes have been found.
+struct Reports {
+    stop_at: u64,
+    stopped: AtomicBool,
+    found: Mutex<Vec<u64>>,
+}
+
+impl Reports {
+    fn new(stop_at: u64) -> Self {
+        Self { stop_at, stopped: AtomicBool::new(false), found: Mutex::default() }
+    }
+}
+
+impl Watch for Reports {
+    fn is_stopped(&self) -> bool {
+        self.stopped.load(Ordering::Relaxed)
+    }
+
+    fn step(&self, done: u64, total: u64, _: &dyn Display) {
+        assert!(done <= total);
+        self.stopped.fetch_or(done >= self.stop_at, Ordering::Relaxed);
+        self.found.lock().unwrap().push(done);
+    }
+}
+
+/// Uneven groups on the simulator and on the CPU, with batches smaller and larger than the numbers of
+/// searches, find the primes that one group finds on the CPU.
+#[test]
+fn groups_of_searches_find_the_same_primes() {
+    let strong = Request {
+        count: 6,
+        bits: 1024,
+        rings: 0,
+        duplicates: 0,
+        even: 1,
+        close: 2,
+        weak_pairs: 0,
+        ..WEAK
+    };
+    let strong = Request { test: Test::Strong, ..strong };
+    let simulator = Executor::on(Device::simulator().unwrap());
+    for request in [WEAK, strong] {
+        let one = Manner { most: 64, groups: 1 };
+        let expected = found(&request, &Executor::cpu(), one, &Unwatched).unwrap();
+        for executor in [&simulator, &Executor::cpu()] {
+            for (most, groups) in [(4, 3), (7, 2), (1, 5), (1000, 3)] {
+                let reports = Reports::new(u64::MAX);
+                let manner = Manner { most, groups };
+                let primes = found(&request, executor, manner, &reports).unwrap();
+                assert_eq!(primes, expected, "{executor:?} {most} {groups}");
+                let reports = reports.found.into_inner().unwrap();
+                assert!(reports.is_sorted());
+                assert_eq!((reports[0], *reports.last().unwrap()), (0, expected.len() as u64));
+            }
+        }
+    }
+}
+
+#[test]
+fn a_stop_in_the_middle_stops_all_groups() {
+    let request = Request::new(200, 128, 4);
+    let manner = Manner { most: 16, groups: 3 };
+    for executor in [Executor::cpu(), Executor::on(Device::simulator().unwrap())] {
+        let reports = Reports::new(20);
+        let stopped = found(&request, &executor, manner, &reports).unwrap_err();
+        assert!(matches!(stopped, TestKeysError::Stopped));
+        // Each group ends with the batch that it tests.
+        let most = *reports.found.into_inner().unwrap().last().unwrap();
+        assert!((20..=20 + 3 * 16).contains(&most), "{most}");
+    }
+}
+
+/// The error of the device is reported, and not that other groups stopped because of it.
+#[test]
+fn wrong_results_are_noticed_by_groups() {
+    let request = Request::new(200, 128, 4);
+    let manner = Manner { most: 32, groups: 2 };
+    let simulator = Device::simulator().unwrap();
+    for from in [0, 5, 40] {
+        let faulty = FaultyDevice::new(&simulator, DeviceFault::Zeros { from });
+        let executor = Executor::on(faulty.device().clone());
+        let reports = Reports::new(u64::MAX);
+        let error = found(&request, &executor, manner, &reports).unwrap_err();
+        assert!(matches!(error, TestKeysError::Wrong { .. }), "{from} {error}");
+        assert!(reports.found.into_inner().unwrap().iter().all(|&found| found < 400));
+    }
 }

@@ -75,7 +75,13 @@ impl UintBatch {
         width: Width,
         limbs: &[u32],
     ) -> Result<Self, IntegerError> {
-        Self::from_vec(executor, width, limbs.to_vec())
+        let Some(device) = executor.device() else {
+            return Self::from_vec(executor, width, limbs.to_vec());
+        };
+        let count = rows(limbs, width)?;
+        countable(count)?;
+        let data = Storage::Device(device.upload(limbs)?);
+        Ok(Self { executor: executor.clone(), count, width, data })
     }
 
     /// Like [`Self::from_limbs`], but for a vector. On the CPU, the vector becomes the memory of
@@ -88,11 +94,7 @@ impl UintBatch {
         width: Width,
         limbs: Vec<u32>,
     ) -> Result<Self, IntegerError> {
-        let len = limbs.len();
-        if !len.is_multiple_of(width.limbs()) {
-            return Err(IntegerError::Length { len, unit: "limbs of 32 bits", width });
-        }
-        let count = len / width.limbs();
+        let count = rows(&limbs, width)?;
         let data = Storage::from_vec(executor, count, limbs)?;
         Ok(Self { executor: executor.clone(), count, width, data })
     }
@@ -233,4 +235,14 @@ impl UintBatch {
         let data = Storage::from_vec(executor, self.count, self.data.into_vec()?)?;
         Ok(Self { executor: executor.clone(), data, ..self })
     }
+}
+
+/// Returns the number of numbers with the limbs `limbs`. Returns [`IntegerError::Length`] if a part of a
+/// number remains.
+fn rows(limbs: &[u32], width: Width) -> Result<usize, IntegerError> {
+    let len = limbs.len();
+    if len.is_multiple_of(width.limbs()) {
+        return Ok(len / width.limbs());
+    }
+    Err(IntegerError::Length { len, unit: "limbs of 32 bits", width })
 }

@@ -128,6 +128,8 @@ pub struct Gpu {
     /// The constants of pairs of bases of residues. The key is the number of primes of a base and
     /// the number of rows of each matrix in [`Bases`].
     bases: Arc<Mutex<HashMap<(usize, usize), Bases>>>,
+    /// Held by the thread that has submitted a long operation, until it has downloaded the results.
+    turn: Arc<Mutex<()>>,
     /// Temporary memory of long divisions, used by one division at a time.
     division: Arc<Mutex<divide::Space>>,
     /// The prices, in nanoseconds per product, by which the methods of products are chosen.
@@ -145,6 +147,7 @@ impl Gpu {
             roots: Arc::default(),
             scratch: Arc::default(),
             bases: Arc::default(),
+            turn: Arc::default(),
             division: Arc::default(),
             prices: Arc::default(),
         }
@@ -167,6 +170,14 @@ impl Gpu {
     #[must_use]
     pub fn device(&self) -> &Device {
         &self.device
+    }
+
+    /// Waits until no other thread holds the turn, and takes it. All work of a device is done in the order
+    /// of its submission. If a thread submits a long operation between an operation and the download
+    /// of another thread, the download waits for both. A thread that holds the turn from an operation to
+    /// the download of its results avoids this.
+    pub(crate) fn turn(&self) -> MutexGuard<'_, ()> {
+        lock(&self.turn)
     }
 
     /// Returns the kernel of a shape. Compiles it on first use.

@@ -4,6 +4,7 @@ use rayon::prelude::*;
 use warpint_natural::limbs::trimmed;
 use warpint_natural::primality::{LucasTest, SmallPrimes, StrongTest, odd_part_of_predecessor};
 
+use crate::gpu::Gpu;
 use crate::{Executor, IntegerError, UintBatch, Width, cpu};
 
 /// The bound of trial division, unless [`PrimalityTest::with_trial_division`] sets another.
@@ -103,7 +104,7 @@ impl PrimalityTest {
         let mut results: Vec<bool> = known.iter().map(|known| known.unwrap_or(false)).collect();
         let mut open: Vec<usize> = (0..count).filter(|&i| known[i].is_none()).collect();
         for &base in &self.bases {
-            open = strong_probable_primes(executor, width, open, row, base)?;
+            open = strong_probable_primes(executor, width, open, limbs, base)?;
         }
         if self.lucas {
             open = executor.on_threads(|| {
@@ -121,49 +122,57 @@ impl PrimalityTest {
     }
 }
 
-/// Returns the indices in `open` of the numbers that pass the strong test to `base`. `row` returns
-/// the limbs of a number, which must be odd and greater than 1.
-fn strong_probable_primes<'a>(
+/// Returns the indices in `open`, which ascend, of the numbers that pass the strong test to `base`. The
+/// limbs of all numbers are `all`. Numbers with indices in `open` must be odd and greater than 1.
+fn strong_probable_primes(
     executor: &Executor,
     width: Width,
     open: Vec<usize>,
-    row: impl Fn(usize) -> &'a [u32] + Sync,
+    all: &[u32],
     base: u32,
 ) -> Result<Vec<usize>, IntegerError> {
     if open.is_empty() {
         return Ok(open);
     }
     let limbs = width.limbs();
-    let mut moduli = vec![0; open.len() * limbs];
-    let mut exponents = moduli.clone();
+    let row = |i: usize| &all[i * limbs..][..limbs];
+    let mut exponents = vec![0; open.len() * limbs];
     let mut twos = vec![0; open.len()];
     executor.on_threads(|| {
-        let rows = moduli.par_chunks_mut(limbs).zip(exponents.par_chunks_mut(limbs));
-        let rows = rows.zip(twos.par_iter_mut()).zip(&open).with_min_len(64);
-        rows.for_each_init(Vec::new, |d: &mut Vec<u64>, (((modulus, exponent), s), &i)| {
-            modulus.copy_from_slice(row(i));
-            let n = cpu::limbs_of(modulus);
+        let rows = exponents.par_chunks_mut(limbs).zip(twos.par_iter_mut()).zip(&open);
+        rows.with_min_len(64).for_each_init(Vec::new, |d: &mut Vec<u64>, ((exponent, s), &i)| {
+            let n = cpu::limbs_of(row(i));
             d.resize(n.len(), 0);
             *s = odd_part_of_predecessor(d, &n);
             cpu::store(exponent, d);
         });
     });
-    let moduli = UintBatch::from_vec(executor, width, moduli)?;
+    let moduli = if open.len() * limbs == all.len() {
+        UintBatch::from_limbs(executor, width, all)?
+    } else {
+        let mut moduli = vec![0; open.len() * limbs];
+        executor.on_threads(|| {
+            let rows = moduli.par_chunks_mut(limbs).zip(&open).with_min_len(64);
+            rows.for_each(|(modulus, &i)| modulus.copy_from_slice(row(i)));
+        });
+        UintBatch::from_vec(executor, width, moduli)?
+    };
     let exponents = UintBatch::from_vec(executor, width, exponents)?;
     let bases = UintBatch::from_vec(executor, Width::of_limbs(1), vec![base])?;
-    // No modulus is 0.
-    let (powers, _) = bases.pow_mod(&exponents, &moduli)?;
-    powers.with_limbs(|powers| {
-        executor.on_threads(|| {
-            let passes = |test: &mut StrongTest, ((&i, &s), x): ((&usize, &usize), &[u32])| {
-                let n = cpu::limbs_of(row(i));
-                let divides = matches!(trimmed(&n), &[n] if u64::from(base).is_multiple_of(n));
-                (divides || test.passes(&cpu::limbs_of(x), s, &n)).then_some(i)
-            };
-            let rows = open.par_iter().zip(&twos).zip(powers.par_chunks(limbs)).with_min_len(16);
-            rows.map_init(StrongTest::default, passes).flatten_iter().collect()
-        })
-    })
+    let powers = {
+        let _turn = executor.gpu().ok().map(Gpu::turn);
+        // No modulus is 0.
+        bases.pow_mod(&exponents, &moduli)?.0.data.into_vec()?
+    };
+    Ok(executor.on_threads(|| {
+        let passes = |test: &mut StrongTest, ((&i, &s), x): ((&usize, &usize), &[u32])| {
+            let n = cpu::limbs_of(row(i));
+            let divides = matches!(trimmed(&n), &[n] if u64::from(base).is_multiple_of(n));
+            (divides || test.passes(&cpu::limbs_of(x), s, &n)).then_some(i)
+        };
+        let rows = open.par_iter().zip(&twos).zip(powers.par_chunks(limbs)).with_min_len(16);
+        rows.map_init(StrongTest::default, passes).flatten_iter().collect()
+    }))
 }
 
 impl UintBatch {
@@ -184,7 +193,24 @@ impl UintBatch {
     /// # Errors
     /// The errors of [`Self::pow_mod`].
     pub fn is_probable_prime(&self, test: &PrimalityTest) -> Result<Vec<bool>, IntegerError> {
-        self.with_limbs(|limbs| test.run(&self.executor, self.width, limbs))?
+        self.is_probable_prime_by(&self.executor, test)
+    }
+
+    /// Like [`Self::is_probable_prime`], but `executor` computes the powers. The batch may be elsewhere.
+    /// For a batch on the CPU and a device, this saves two copies of the batch, because the host prepares
+    /// the powers.
+    ///
+    /// Several threads may call this method for one device at the same time. The device then computes
+    /// the powers of one batch while the host works on the others.
+    ///
+    /// # Errors
+    /// The errors of [`Self::pow_mod`].
+    pub fn is_probable_prime_by(
+        &self,
+        executor: &Executor,
+        test: &PrimalityTest,
+    ) -> Result<Vec<bool>, IntegerError> {
+        self.with_limbs(|limbs| test.run(executor, self.width, limbs))?
     }
 }
 
