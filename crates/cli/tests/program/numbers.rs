@@ -24,9 +24,9 @@ fn each_verdict_has_its_status_and_its_line() {
         ("M127", "P", "LL", "M127 is prime (Lucas–Lehmer): 125 squarings, "),
         (
             "46^512+1",
-            "PRP",
-            "PRP-3",
-            "46^512+1 is a probable prime: PRP-3 res64 0000000000000001, ",
+            "P",
+            "Pocklington-3",
+            "46^512+1 is prime (Pocklington): Pocklington-3, 2828 squarings, ",
         ),
         ("2^1024+1", "F", "TF", "2^1024+1 is composite: it has the factor 45592577"),
         ("2^128+1", "C", "Proth-3", "2^128+1 is composite: Proth-3 res64 "),
@@ -71,6 +71,8 @@ fn a_number_without_its_normal_form_is_tested_in_it() {
     let ran = test(dir.path(), &["1125899906842597*2^40-1", "--json"]);
     assert_eq!(ran.code, Some(0), "{ran:?}");
     assert_ne!(ran.json()["status"], "P", "{ran:?}");
+    let ran = test(dir.path(), &["4000000000000000006*7^20+1"]);
+    assert!(ran.err.contains("k is not below 7^n"), "{ran:?}");
 }
 
 #[cfg(unix)]
