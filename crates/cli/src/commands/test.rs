@@ -27,8 +27,8 @@ pub(crate) fn run(args: &NumberArgs) -> anyhow::Result<Exit> {
     }
     let job = args.job();
     // No theorem about k·b^n − 1 with b ≠ 2 is used.
-    let has_long_multiplier = !number.has_multiplier_below_power()
-        && (number.base() == 2 || number.sign() == Sign::Plus);
+    let has_long_multiplier =
+        !number.has_multiplier_below_power() && (number.base() == 2 || number.sign() == Sign::Plus);
     if has_long_multiplier && !args.quiet && matches!(job.spec.kind, TestKind::Fermat { .. }) {
         notice(&format!(
             "{number}: k is not below {}^n, so no test with squarings proves the number prime; a \

@@ -18,7 +18,7 @@ impl TestKind {
     /// | 2^p − 1, p an odd prime | Lucas–Lehmer |
     /// | k·2^n − 1, 1 < k < 2^n, n ≥ 3 | Riesel |
     /// | k·2^n + 1, k < 2^n | Proth, to the smallest prime base with symbol −1; Pépin for k = 1 |
-    /// | k·b^n + 1, b ≠ 2, k < b^n | Pocklington, to the base of Fermat's test if b is odd, otherwise to the smallest prime base with symbol −1 that does not divide b |
+    /// | k·b^n + 1, b ≠ 2, k < b^n | Pocklington; for even b to a prime base with symbol −1 |
     /// | all others | Fermat ([`TestKind::fermat`]) |
     ///
     /// The number must be odd and have no prime factor below 2^16. For other numbers the result may be
