@@ -130,6 +130,14 @@ pub enum Event {
         /// The iteration at which the check was made.
         iteration: u64,
     },
+    /// A power of Pocklington's test has not settled all prime factors of b. The test goes on with a power
+    /// of another base, from iteration 0.
+    AnotherBase {
+        /// The base of the next power.
+        base: u32,
+        /// The prime factors of b that are not settled.
+        open: Vec<u64>,
+    },
     /// A check passed: every iteration up to `iteration` is verified, as far as this kind of check
     /// can detect errors.
     Verified {
@@ -202,6 +210,14 @@ impl Event {
             ),
             Self::DeviceFailed { reason, back_to } => {
                 format!("the device failed ({reason}): trying once more from iteration {back_to}")
+            }
+            Self::AnotherBase { base, open } => {
+                let primes: Vec<_> = open.iter().map(u64::to_string).collect();
+                let noun = if primes.len() == 1 { "factor" } else { "factors" };
+                format!(
+                    "the test passed, but does not settle the prime {noun} {} of b: going on with base {base}",
+                    primes.join(", ")
+                )
             }
             Self::Started { resumed_from: None, .. }
             | Self::Progress { .. }

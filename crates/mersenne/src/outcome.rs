@@ -81,6 +81,9 @@ pub struct Outcome {
     /// The known factors of M_p, in decimal digits, ascending. If there are any, the test is a test
     /// of the cofactor.
     pub known_factors: Vec<String>,
+    /// For Pocklington's test: the bases of the powers, in the order of their computation. `residue` is
+    /// that of the last one, and `iterations` is the sum over all. Empty for other tests.
+    pub bases: Vec<u32>,
     /// The computing time over all runs of the test.
     pub elapsed: Duration,
 }

@@ -130,8 +130,9 @@ pub(crate) enum Command {
     /// Test a number K*B^N+1 or K*B^N-1 by the test that proves most about it.
     ///
     /// Small and algebraic factors are sought first. Then K*2^N+1 with K < 2^N is proven prime or
-    /// composite by Proth's theorem (Pépin's for K = 1), K*2^N-1 with K < 2^N by the test of Lucas, Lehmer
-    /// and Riesel, and 2^p-1 by the Lucas–Lehmer test. All other numbers get Fermat's probable-prime test.
+    /// composite by Proth's theorem (Pépin's for K = 1), K*B^N+1 with K < B^N by Pocklington's theorem,
+    /// K*2^N-1 with K < 2^N by the test of Lucas, Lehmer and Riesel, and 2^p-1 by the Lucas–Lehmer test.
+    /// All other numbers get Fermat's probable-prime test.
     /// Powers are guarded by Gerbicz–Li checks, the other tests by Jacobi symbols.
     ///
     /// Numbers other than 2^p-1 are tested on the CPU by the engine `plain`. The verdict is P (proven

@@ -1,6 +1,6 @@
 //! The command `warpint test NUMBER`: the test that proves most about a number k·b^n ± 1.
 
-use warpint::mersenne::TestKind;
+use warpint::mersenne::{Sign, TestKind};
 
 use crate::args::NumberArgs;
 use crate::console::Console;
@@ -26,11 +26,14 @@ pub(crate) fn run(args: &NumberArgs) -> anyhow::Result<Exit> {
         notice(&line);
     }
     let job = args.job();
-    let has_long_multiplier = number.base() == 2 && !number.has_short_multiplier();
+    // No theorem about k·b^n − 1 with b ≠ 2 is used.
+    let has_long_multiplier =
+        !number.has_multiplier_below_power() && (number.base() == 2 || number.sign() == Sign::Plus);
     if has_long_multiplier && !args.quiet && matches!(job.spec.kind, TestKind::Fermat { .. }) {
         notice(&format!(
-            "{number}: k is not below 2^n, so no test with squarings proves the number prime; a \
-             probable-prime test is made"
+            "{number}: k is not below {}^n, so no test with squarings proves the number prime; a \
+             probable-prime test is made",
+            number.base()
         ));
     }
     let (console, stop) = Console::install(args.quiet, args.json)?;

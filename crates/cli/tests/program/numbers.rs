@@ -24,9 +24,21 @@ fn each_verdict_has_its_status_and_its_line() {
         ("M127", "P", "LL", "M127 is prime (Lucas–Lehmer): 125 squarings, "),
         (
             "46^512+1",
+            "P",
+            "Pocklington-3",
+            "46^512+1 is prime (Pocklington): Pocklington-3, 2828 squarings, ",
+        ),
+        (
+            "71*6^80+1",
+            "P",
+            "Pocklington-5",
+            "71*6^80+1 is prime (Pocklington): Pocklington-5,7, 424 squarings, ",
+        ),
+        (
+            "27*10^100-1",
             "PRP",
             "PRP-3",
-            "46^512+1 is a probable prime: PRP-3 res64 0000000000000001, ",
+            "27*10^100-1 is a probable prime: PRP-3 res64 0000000000000001, ",
         ),
         ("2^1024+1", "F", "TF", "2^1024+1 is composite: it has the factor 45592577"),
         ("2^128+1", "C", "Proth-3", "2^128+1 is composite: Proth-3 res64 "),
@@ -47,6 +59,9 @@ fn each_verdict_has_its_status_and_its_line() {
             (&status.into(), &worktype.into()),
             "{ran:?}"
         );
+        if number == "71*6^80+1" {
+            assert_eq!(json["bases"], serde_json::json!([5, 7]), "{ran:?}");
+        }
         if number != "M127" {
             assert_eq!(json["number"], number, "{ran:?}");
         }
@@ -71,6 +86,8 @@ fn a_number_without_its_normal_form_is_tested_in_it() {
     let ran = test(dir.path(), &["1125899906842597*2^40-1", "--json"]);
     assert_eq!(ran.code, Some(0), "{ran:?}");
     assert_ne!(ran.json()["status"], "P", "{ran:?}");
+    let ran = test(dir.path(), &["4000000000000000006*7^20+1"]);
+    assert!(ran.err.contains("k is not below 7^n"), "{ran:?}");
 }
 
 #[cfg(unix)]
@@ -84,6 +101,7 @@ fn an_interrupted_test_goes_on_to_the_same_result() {
     for (number, base, status, res64) in [
         ("3*2^42665+1", None, "P", "0000000000000000"),
         ("3*2^51387-1", None, "P", "0000000000000000"),
+        ("1534^4096+1", None, "P", "0000000000000001"),
         ("3*2^51387-1", Some("7"), "PRP", "0000000000000001"),
     ] {
         let dir = tempfile::tempdir().unwrap();

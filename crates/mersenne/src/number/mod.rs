@@ -148,7 +148,14 @@ impl Number {
     /// Returns whether b = 2 and k < 2^n, as the theorems of Proth and Riesel require.
     #[must_use]
     pub fn has_short_multiplier(self) -> bool {
-        self.b == 2 && (self.n >= 63 || self.k >> self.n == 0)
+        self.b == 2 && self.has_multiplier_below_power()
+    }
+
+    /// Returns whether k < b^n, as Pocklington's theorem requires of k·b^n + 1.
+    #[must_use]
+    pub fn has_multiplier_below_power(self) -> bool {
+        // A power that does not fit in 64 bits is above k.
+        u64::from(self.b).checked_pow(self.n).is_none_or(|power| self.k < power)
     }
 
     /// Returns whether the number is even.

@@ -18,6 +18,7 @@ impl TestKind {
     /// | 2^p − 1, p an odd prime | Lucas–Lehmer |
     /// | k·2^n − 1, 1 < k < 2^n, n ≥ 3 | Riesel |
     /// | k·2^n + 1, k < 2^n | Proth, to the smallest prime base with symbol −1; Pépin for k = 1 |
+    /// | k·b^n + 1, b ≠ 2, k < b^n | Pocklington; for even b to a prime base with symbol −1 |
     /// | all others | Fermat ([`TestKind::fermat`]) |
     ///
     /// The number must be odd and have no prime factor below 2^16. For other numbers the result may be
@@ -28,8 +29,10 @@ impl TestKind {
             let mut bases = primes::primes_between(3, 1_000);
             bases.find(|&a| number.jacobi_of(a) == -1).map(|a| Self::Proth { base: a as u32 })
         };
-        let candidates = [Some(Self::Ll(LlStart::Four)), Some(Self::Riesel), proth()];
-        let best = candidates.into_iter().flatten().find(|kind| kind.suits(number));
+        let pocklington = || Self::pocklington_after(number, 2, radical(number.base()));
+        let first = [Some(Self::Ll(LlStart::Four)), Some(Self::Riesel)];
+        let candidates = first.into_iter().chain([proth(), pocklington()]);
+        let best = candidates.flatten().find(|kind| kind.suits(number));
         best.unwrap_or_else(|| Self::fermat(number))
     }
 
@@ -41,6 +44,17 @@ impl TestKind {
         let mut bases = primes::primes_between(3, 1_000);
         let base = bases.find(|&a| !b.is_multiple_of(a) && number.modulo(a) != 0);
         Self::Fermat { base: base.unwrap_or(3) as u32 }
+    }
+
+    /// Returns Pocklington's test for the open prime factors of b, whose product is `open`, to the smallest
+    /// prime base above `last` that suits; `None` if there is no such base up to 1,000. A base that
+    /// divides b is left out for the reason given at [`TestKind::fermat`].
+    pub(super) fn pocklington_after(number: Number, last: u32, open: u32) -> Option<Self> {
+        let b = u64::from(number.base());
+        let bases = primes::primes_between(u64::from(last) + 1, 1_000);
+        let kinds = bases.filter(|&a| !b.is_multiple_of(a));
+        let mut kinds = kinds.map(|a| Self::Pocklington { base: a as u32, open });
+        kinds.find(|kind| kind.suits(number))
     }
 
     /// Returns whether the verdicts of the test hold for the number. Only suitable tests are run.
@@ -62,6 +76,16 @@ impl TestKind {
                     && is_base(base)
                     && number.jacobi_of(base.into()) == -1
             }
+            Self::Pocklington { base, open } => {
+                number.sign() == Sign::Plus
+                    && number.base() != 2
+                    && number.has_multiplier_below_power()
+                    && open > 1
+                    && radical(number.base()).is_multiple_of(open)
+                    && is_base(base)
+                    && !number.is_trivial_for(base)
+                    && (open % 2 == 1 || number.jacobi_of(base.into()) == -1)
+            }
             Self::Riesel => {
                 number.sign() == Sign::Minus
                     && number.has_short_multiplier()
@@ -81,7 +105,14 @@ impl TestKind {
             Self::Riesel => Some("Lucas–Lehmer–Riesel"),
             Self::Proth { .. } if number.multiplier() == 1 => Some("Pépin"),
             Self::Proth { .. } => Some("Proth"),
+            Self::Pocklington { .. } => Some("Pocklington"),
             Self::Prp | Self::Cert(_) | Self::Fermat { .. } => None,
         }
     }
+}
+
+/// Returns the product of the distinct prime factors of b.
+fn radical(b: u32) -> u32 {
+    // The product divides b.
+    primes::prime_factors(b.into()).into_iter().product::<u64>() as u32
 }

@@ -9,7 +9,7 @@ use super::pace::Pace;
 use super::recovery::{Failures, Trusted, check_seal};
 use super::sequence::{Advance, Sequence};
 use super::watch::JacobiWatch;
-use super::{Clock, Finished, Memory, RunOptions, TestError, TestSpec};
+use super::{Clock, Finished, Memory, RunOptions, TestError, TestKind, TestSpec};
 use crate::checkpoint::{CheckpointStore, LeastLength, State};
 use crate::{
     Check, Engine, EngineError, ErrorCounts, Event, Outcome, Plan, Residue, StopToken, Verdict,
@@ -199,7 +199,11 @@ impl<'a> Driver<'a> {
                         LastCheck::Stopped => return self.stop_at(good),
                     }
                     let (verdict, _) = sequence.verdict(last.clone());
-                    if verdict == Verdict::Interim || self.options.residues.is_some() {
+                    // Otherwise a further run of Pocklington's test could not be resumed.
+                    let goes_on = verdict == Verdict::ProbablePrime
+                        && matches!(self.spec.kind, TestKind::Pocklington { .. });
+                    let wanted = verdict == Verdict::Interim || self.options.residues.is_some();
+                    if wanted || goes_on {
                         *good = self.snapshot(sequence, engine)?;
                         self.pending.push(Pending::Checkpoint(Box::new(good.clone())));
                     }
@@ -392,6 +396,7 @@ impl<'a> Driver<'a> {
             twice: sequence.is_twice(),
             shift,
             known_factors: factors.texts().to_vec(),
+            bases: vec![],
             elapsed: self.elapsed(),
         })
     }
@@ -418,7 +423,7 @@ fn check_constants(sequence: &dyn Sequence, engine: &dyn Engine) -> Result<(), T
 mod tests {
     use std::sync::Mutex;
 
-    use super::super::{LlStart, TestKind};
+    use super::super::LlStart;
     use super::*;
     use crate::Exponent;
     use crate::checkpoint::Confirmation;

@@ -133,9 +133,9 @@ fn known_primes_and_fermat_numbers() {
         ("3*2^3276-1", "LLR", Verdict::Prime),
         ("5*2^1998-1", "LLR", Verdict::Composite),
         // The least b for which b^512 + 1, b^1024 + 1 are prime: OEIS A056993.
-        ("46^512+1", "PRP", Verdict::ProbablePrime),
-        ("824^1024+1", "PRP", Verdict::ProbablePrime),
-        ("826^1024+1", "PRP", Verdict::Composite),
+        ("46^512+1", "Pocklington", Verdict::Prime),
+        ("824^1024+1", "Pocklington", Verdict::Prime),
+        ("826^1024+1", "Pocklington", Verdict::Composite),
         // Fermat numbers F_4 to F_12.
         ("2^16+1", "Proth", Verdict::Prime),
         ("2^32+1", "Proth", Verdict::Composite),
@@ -318,7 +318,12 @@ fn an_error_of_a_riesel_test_is_found_or_changes_a_composite_verdict_only() {
 
 #[test]
 fn a_stopped_test_goes_on_from_its_checkpoint() {
-    for (text, name) in [("3*2^2208+1", "Proth"), ("824^256+1", "PRP"), ("3*2^1274-1", "LLR")] {
+    for (text, name) in [
+        ("3*2^2208+1", "Proth"),
+        ("10*7^700-1", "PRP"),
+        ("826^256+1", "Pocklington"),
+        ("3*2^1274-1", "LLR"),
+    ] {
         let number = number(text);
         let kind = TestKind::for_number(number);
         assert!(kind.work_type().starts_with(name), "{kind}");

@@ -20,6 +20,9 @@ pub enum LlStart {
     TwoThirds,
 }
 
+/// The beginning of the slugs of Pocklington's test.
+const POCKLINGTON: &str = "pocklington-";
+
 /// The kind of a test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TestKind {
@@ -41,6 +44,16 @@ pub enum TestKind {
     Proth {
         /// The base of the power, from 2 to 2^16. Its Jacobi symbol modulo N is −1.
         base: u32,
+    },
+    /// Pocklington's test of N = k·b^n + 1 with k < b^n and b ≠ 2, guarded by Gerbicz–Li checks. The
+    /// result is base^(N − 1) mod N, as for [`TestKind::Fermat`]; if N is proven prime, it is 1. If this
+    /// power does not settle some prime factors of b, [`super::run`] goes on with further bases.
+    Pocklington {
+        /// The base of the power, from 2 to 2^16.
+        base: u32,
+        /// The product of the prime factors of b that are to be settled: of all in the first run, and in
+        /// later runs of those that earlier runs did not settle.
+        open: u32,
     },
     /// The test of Lucas, Lehmer and Riesel of N = k·2^n − 1 with 1 < k < 2^n: a sequence of squarings
     /// like that of a Lucas–Lehmer test, from a first term that depends on N.
@@ -72,7 +85,7 @@ impl Certification {
 
 impl TestKind {
     /// Returns the name of the work type: `PRP-3`, `LL` or `Cert`, as in GIMPS; for numbers k·b^n ± 1
-    /// `PRP-a` and `Proth-a` with the base a, and `LLR`.
+    /// `PRP-a`, `Proth-a` and `Pocklington-a` with the base a, and `LLR`.
     #[must_use]
     pub fn work_type(self) -> Cow<'static, str> {
         match self {
@@ -81,12 +94,14 @@ impl TestKind {
             Self::Cert(_) => "Cert".into(),
             Self::Fermat { base } => format!("PRP-{base}").into(),
             Self::Proth { base } => format!("Proth-{base}").into(),
+            Self::Pocklington { base, .. } => format!("Pocklington-{base}").into(),
             Self::Riesel => "LLR".into(),
         }
     }
 
     /// Returns a short name for use in file names, different for every kind: `prp`, `ll`, `ll-10`,
-    /// `ll-2_3`, `cert-0123456789abcdef`, `prp-b3`, `proth-5`, `llr`.
+    /// `ll-2_3`, `cert-0123456789abcdef`, `prp-b3`, `proth-5`,
+    /// `pocklington-3-46` (base, then the product of the open prime factors), `llr`.
     #[must_use]
     pub fn slug(self) -> String {
         match self {
@@ -98,15 +113,24 @@ impl TestKind {
             // The test of a Mersenne number is called prp.
             Self::Fermat { base } => format!("prp-b{base}"),
             Self::Proth { base } => format!("proth-{base}"),
+            Self::Pocklington { base, open } => format!("{POCKLINGTON}{base}-{open}"),
             Self::Riesel => "llr".into(),
         }
+    }
+
+    /// Returns whether files with this slug belong to the test: those of the kind itself and, for
+    /// Pocklington's test, those of its runs with other bases.
+    pub(crate) fn owns(self, slug: &str) -> bool {
+        slug == self.slug()
+            || matches!(self, Self::Pocklington { .. }) && slug.starts_with(POCKLINGTON)
     }
 
     /// Returns whether Gerbicz–Li checks guard the test.
     #[must_use]
     pub fn is_checked(self) -> bool {
         match self {
-            Self::Prp | Self::Cert(_) | Self::Fermat { .. } | Self::Proth { .. } => true,
+            Self::Prp | Self::Cert(_) | Self::Fermat { .. } => true,
+            Self::Proth { .. } | Self::Pocklington { .. } => true,
             Self::Ll(_) | Self::Riesel => false,
         }
     }
@@ -119,8 +143,9 @@ impl TestKind {
     }
 
     /// Returns the number of squarings of a whole test: p for PRP, because 3^(2^p)/9 = 3^(M_p − 1);
-    /// n − 2 for LL and Riesel; the requested number for a certification; and for Fermat and Proth the
-    /// number of bits of the exponent ([`Number::bits`], one less for Proth).
+    /// n − 2 for LL and Riesel; the requested number for a certification; and for powers at
+    /// least the number of bits of the exponent ([`Number::bits`], one less for Proth and for each run of
+    /// Pocklington).
     #[must_use]
     pub fn iterations(self, number: impl Into<Number>) -> u64 {
         let number = number.into();
@@ -129,7 +154,7 @@ impl TestKind {
             Self::Ll(_) | Self::Riesel => u64::from(number.exponent().saturating_sub(2)),
             Self::Cert(of) => of.squarings,
             Self::Fermat { .. } => u64::from(number.bits()),
-            Self::Proth { .. } => u64::from(number.bits()) - 1,
+            Self::Proth { .. } | Self::Pocklington { .. } => u64::from(number.bits()) - 1,
         }
     }
 }

@@ -2,8 +2,7 @@
 //!
 //! There are four layers. [`run`] calls a driver, which handles time, checkpoints, events and
 //! errors. The driver advances a sequence: Lucas–Lehmer (also for Riesel's test), or PRP with its
-//! Gerbicz–Li checks (also for the tests of Fermat and Proth). The
-//! sequence calls the operations of an engine.
+//! Gerbicz–Li checks (also for the tests of Fermat, Proth and Pocklington). The sequence calls the operations of an engine.
 
 mod choice;
 mod clock;
@@ -21,6 +20,7 @@ mod memory;
 mod pace;
 #[cfg(test)]
 mod peak;
+mod pocklington;
 mod prp;
 mod recovery;
 pub mod registers;
@@ -79,6 +79,12 @@ impl TestSpec {
     pub fn new(kind: TestKind, number: impl Into<Number>) -> Self {
         let (number, known_factors) = (number.into(), KnownFactors::default());
         Self { kind, number, iterations: None, shift: 0, known_factors, start: None }
+    }
+
+    /// Returns the iteration at which the test ends.
+    fn target(&self) -> u64 {
+        let total = self.kind.iterations(self.number);
+        self.iterations.map_or(total, |k| k.min(total))
     }
 
     /// Creates the specification of a certification: `squarings` squarings of the residue `start`.
@@ -189,8 +195,10 @@ pub fn run(
     if !spec.kind.suits(number) || plan.number() != number {
         return Err(TestError::Unsuitable { kind: spec.kind, number });
     }
-    let total = spec.kind.iterations(number);
-    let target = spec.iterations.map_or(total, |k| k.min(total));
+    if matches!(spec.kind, TestKind::Pocklington { .. }) {
+        return pocklington::run(spec, plan, store, events, stop, options);
+    }
+    let target = spec.target();
     let mut driver = Driver::new(spec, plan, store, events, stop, options);
     match spec.kind {
         TestKind::Ll(start) => {
@@ -210,7 +218,7 @@ pub fn run(
             let prp = prp::Prp::new(spec.kind, start, target);
             driver.drive(&mut prp.shifted(spec.shift))
         }
-        TestKind::Fermat { .. } | TestKind::Proth { .. } => {
+        TestKind::Fermat { .. } | TestKind::Proth { .. } | TestKind::Pocklington { .. } => {
             let one = Residue::from_u64(number, 1);
             driver.drive(&mut prp::Prp::new(spec.kind, one, target))
         }
@@ -242,6 +250,7 @@ fn answer_for_two(kind: TestKind, plan: &Plan) -> Outcome {
         twice: false,
         shift: 0,
         known_factors: vec![],
+        bases: vec![],
         elapsed: Duration::ZERO,
     }
 }

@@ -56,6 +56,10 @@ pub struct TestReport {
     exponent: u32,
     /// The work type ([`TestKind::work_type`]).
     worktype: String,
+    /// For Pocklington's test: the bases of its powers, in the order of their computation. The residue is
+    /// that of the last one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    bases: Vec<u32>,
     /// The theorem by which a number is proven prime; absent for Mersenne numbers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     theorem: Option<String>,
@@ -219,10 +223,12 @@ impl TestReport {
             number,
             exponent: outcome.number.exponent(),
             worktype: outcome.kind.work_type().into(),
+            bases: outcome.bases.clone(),
             theorem: theorem.flatten().map(str::to_owned),
             start: start(outcome.kind),
             iterations: outcome.iterations,
-            total: outcome.kind.iterations(outcome.number),
+            // Each base has a power of its own.
+            total: outcome.kind.iterations(outcome.number) * outcome.bases.len().max(1) as u64,
             resumed_at: Some(outcome.resumed_at).filter(|&k| k > 0),
             res64: outcome.residue.res64_hex(),
             res2048: matches!(outcome.kind, TestKind::Prp).then(|| outcome.residue.res2048_hex()),
@@ -288,6 +294,7 @@ impl TestReport {
             number: None,
             exponent: 0,
             worktype: String::new(),
+            bases: vec![],
             theorem: None,
             start: None,
             iterations: 0,

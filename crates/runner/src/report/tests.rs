@@ -22,6 +22,7 @@ fn outcome(kind: TestKind, verdict: Verdict, residue: u64) -> Outcome {
         length: 3072,
         round_off: Some(measured(9)),
         twice: false,
+        bases: vec![],
         checked_squarings: 0,
         errors: ErrorCounts::default(),
         shift: 0,

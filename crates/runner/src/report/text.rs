@@ -93,7 +93,11 @@ impl Display for TestReport {
 impl TestReport {
     /// Writes the verdict on a number that is not a Mersenne number.
     fn of_form(&self, f: &mut fmt::Formatter<'_>, status: Status, squarings: &str) -> fmt::Result {
-        let Self { worktype, res64, iterations, total, .. } = self;
+        let Self { res64, iterations, total, .. } = self;
+        let mut worktype = self.worktype.clone();
+        if let [_, further @ ..] = &self.bases[..] {
+            worktype.extend(further.iter().map(|base| format!(",{base}")));
+        }
         let number = self.number.as_deref().unwrap_or_default();
         match status {
             Status::Prime => {

@@ -230,6 +230,7 @@ mod tests {
             length: 16,
             round_off: None,
             twice: false,
+            bases: vec![],
             checked_squarings: 0,
             errors: Default::default(),
             shift: 0,

@@ -154,6 +154,11 @@ impl CheckpointStore {
         self.folder = self.folder.clone().with_disk(disk);
     }
 
+    /// Makes the store read and write the checkpoints of another kind of test of the same number.
+    pub(crate) fn set_kind(&mut self, kind: TestKind) {
+        self.kind = kind;
+    }
+
     /// Returns the path of the directory.
     #[must_use]
     pub fn dir(&self) -> &Path {
@@ -317,9 +322,10 @@ impl CheckpointStore {
         Ok(())
     }
 
-    /// Removes all checkpoints of this test. Call this only when the result is stored elsewhere.
+    /// Removes all checkpoints of this test, for Pocklington's test those to all bases. Call this only when the result is stored elsewhere.
     pub fn remove_all(&mut self) -> Result<(), CheckpointError> {
-        for entry in self.entries().map_err(|source| self.directory_error(source))? {
+        let entries = self.entries_of(|slug| self.kind.owns(slug));
+        for entry in entries.map_err(|source| self.directory_error(source))? {
             self.folder.remove(entry.name()).map_err(|e| self.directory_error(e.into()))?;
         }
         Ok(())
@@ -339,9 +345,18 @@ impl CheckpointStore {
     }
 
     fn entries(&self) -> io::Result<Vec<Entry>> {
+        let own = self.kind.slug();
+        self.entries_of(|slug| slug == own)
+    }
+
+    /// Returns the checkpoints of the tests whose slug is wanted.
+    fn entries_of(&self, wanted: impl Fn(&str) -> bool) -> io::Result<Vec<Entry>> {
         let entry = |path: PathBuf| {
             let name = path.file_name()?.to_str()?;
-            let rest = name.strip_prefix(&self.kind.slug())?.strip_prefix('-')?;
+            let (slug, rest) = name.rsplit_once('-')?;
+            if !wanted(slug) {
+                return None;
+            }
             let (digits, extension) = rest.split_once('.')?;
             let verified = match extension {
                 VERIFIED => true,

@@ -4,8 +4,8 @@
 //! of type 1 is 3^(M_p − 1) = x_p / 9, which is 1 if M_p is prime.
 //!
 //! For other numbers N the sequence is the power a^E mod N, bit by bit from the highest bit of E, with
-//! E = N − 1 (Fermat) or E = (N − 1)/2 (Proth): x_0 = 1 and x_(j+1) = x_j²·a^(e_j), where e_j is bit
-//! T − 1 − j of E, T the number of bits of E, and e_j = 0 for j ≥ T. So x_T = a^E.
+//! E = N − 1 (Fermat), (N − 1)/2 (Proth) or (N − 1)/Q for a divisor Q of b (Pocklington): x_0 = 1 and x_(j+1) = x_j²·a^(e_j), where e_j is bit
+//! T − 1 − j of E, T at least the number of bits of E, and e_j = 0 for j ≥ T. So x_T = a^E.
 //!
 //! A check covers a stretch of squarings that starts at a verified iteration v and consists of
 //! blocks of B squarings. Let D_t be the product of the terms x_v, x_(v+B), x_(v+2B), … up to
@@ -57,9 +57,9 @@ use std::time::Duration;
 use check::{Check, Last, clear};
 use steps::Steps;
 
-use super::TestKind;
 use super::registers::{COUNT, D, READ, X};
 use super::sequence::{Advance, Sequence};
+use super::{TestKind, pocklington};
 use crate::checkpoint::{Confirmation, GerbiczState, State};
 use crate::digested::Fingerprint;
 use crate::{DigestedResidue, Engine, EngineError, ErrorCounts, Number, Residue, Shift, Verdict};
@@ -190,6 +190,12 @@ impl Prp {
                 product,
             }),
         }
+    }
+
+    /// Returns x_target after the run has finished, if it is unchanged in memory since its check.
+    pub(super) fn verified_last(&self) -> Option<&Residue> {
+        let (iteration, last) = &self.verified;
+        (*iteration == self.target && last.is_intact()).then(|| last.residue())
     }
 
     /// Returns the last verified state.
@@ -391,6 +397,13 @@ impl Sequence for Prp {
             }
             TestKind::Proth { .. } => {
                 return (verdict_if(last.is_minus(1), Verdict::Prime), last);
+            }
+            TestKind::Pocklington { base, open } => {
+                let verified = self.verified_last();
+                let judgement =
+                    verified.and_then(|y| pocklington::judge(self.number, base, open, y));
+                return judgement
+                    .map_or((Verdict::ProbablePrime, last), |j| (j.verdict, j.residue));
             }
             TestKind::Prp | TestKind::Ll(_) | TestKind::Riesel => {}
         }

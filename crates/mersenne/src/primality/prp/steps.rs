@@ -1,6 +1,6 @@
 //! The steps of a power: squarings, some of them followed by a factor.
 
-use warpint_natural::limbs::{add_assign, sub_assign};
+use warpint_natural::limbs::{add_assign, div_rem_small, sub_assign};
 
 use super::super::TestKind;
 use super::clear;
@@ -17,7 +17,7 @@ pub(super) struct Steps {
 }
 
 impl Steps {
-    /// Returns the steps of a test. Cost: that of [`Number::value`], for Fermat's and Proth's tests.
+    /// Returns the steps of a test. Cost: that of [`Number::value`], for the powers of k·b^n ± 1.
     pub(super) fn of(kind: TestKind, number: Number) -> Self {
         let (base, exponent) = match kind {
             TestKind::Fermat { base } => (base, before(number)),
@@ -28,6 +28,11 @@ impl Steps {
                     (*limb, above) = (*limb >> 1 | above << 63, *limb & 1);
                 }
                 (base, half)
+            }
+            TestKind::Pocklington { base, open } => {
+                let mut part = before(number);
+                div_rem_small(&mut part, open.into());
+                (base, part)
             }
             TestKind::Prp | TestKind::Cert(_) | TestKind::Ll(_) | TestKind::Riesel => (1, vec![]),
         };
