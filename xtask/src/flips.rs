@@ -1,4 +1,4 @@
-//! Runs thousands of Mersenne tests, in each of which a single bit flips at a random moment.
+//! Runs thousands of primality tests, in each of which a single bit flips at a random moment.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use anyhow::bail;
 use clap::error::ErrorKind;
 use clap::{Args, ValueEnum};
-use warpint_mersenne::{Exponent, LlStart, TestKind};
+use warpint_mersenne::{Exponent, LlStart, Number, TestKind};
 use warpint_selftest::faults::{Campaign, Fate, Flip, Tally, Target};
 
 use crate::families::Place;
@@ -16,8 +16,12 @@ const BETWEEN_LINES: Duration = Duration::from_secs(10);
 /// The kind of test in which bits flip.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Test {
+    /// PRP; for --number Fermat's test
     Prp,
+    /// Lucas–Lehmer
     Ll,
+    /// The test that proves most about --number
+    Best,
 }
 
 /// Where bits flip.
@@ -39,12 +43,15 @@ pub(crate) struct Options {
     /// The kind of test
     #[arg(long, value_enum, default_value_t = Test::Prp)]
     test: Test,
-    /// Where bits flip; for Lucas–Lehmer tests only `residue` is possible
+    /// Where bits flip; for Lucas–Lehmer tests and those of Riesel only `residue` is possible
     #[arg(long, value_enum, default_value_t = What::Residue)]
     what: What,
     /// The exponent, a prime; by default 86243 for prp and 4441 for ll
     #[arg(long, value_name = "P")]
     exponent: Option<Exponent>,
+    /// The number that is tested instead, K*2^N+1 or K*2^N-1; by default 7*2^10002+1 for best
+    #[arg(long, value_name = "NUMBER", conflicts_with = "exponent")]
+    number: Option<Number>,
     /// The number of flips, each in a test of its own
     #[arg(long, value_name = "N", default_value_t = 1_000,
           value_parser = clap::value_parser!(u64).range(1..))]
@@ -61,41 +68,34 @@ pub(crate) struct Options {
 /// Lucas–Lehmer tests, `run` also returns an error if the checks find fewer or more flips than
 /// chance explains.
 pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
-    let (kind, usual) = match options.test {
-        Test::Prp => (TestKind::Prp, 86_243),
-        Test::Ll => (TestKind::Ll(LlStart::Four), 4_441),
-    };
+    let (number, kind) = tested(options)?;
     let target = match options.what {
         What::Residue => Target::Residue,
         What::Product => Target::Product,
         What::Check => Target::Check,
         What::Saved => Target::Saved,
     };
-    if kind != TestKind::Prp && target != Target::Residue {
-        refuse("--what: a Lucas–Lehmer test has a residue only");
+    if !kind.is_checked() && target != Target::Residue {
+        refuse("--what: the test has a residue only");
     }
-    let exponent = match options.exponent {
-        Some(exponent) => exponent,
-        None => Exponent::new(usual)?,
-    };
     let family = options.place.family()?;
-    if !family.exponent_range().contains(&exponent.get()) || kind.iterations(exponent.get()) < 8 {
+    if !kind.suits(number) || !family.takes(number) || kind.iterations(number) < 8 {
+        let name = family.name();
         refuse(&format!(
-            "--exponent: {} has no test of M{exponent} to flip bits in",
-            family.name()
+            "--exponent, --number: {name} has no test {kind} of {number} to flip bits in"
         ));
     }
     let seed = options.seed.unwrap_or_else(rand::random);
     let families = options.place.for_threads(family)?;
     let threads = families.len();
     println!(
-        "{} flips in {kind} tests of M{exponent}, {} on {}, {threads} at a time, seed {seed}",
+        "{} flips in {kind} tests of {number}, {} on {}, {threads} at a time, seed {seed}",
         options.count,
         family.name(),
         family.place()
     );
     let count = options.count;
-    let campaign = Campaign { family, kind, exponent, target, count, seed, threads };
+    let campaign = Campaign { family, kind, number, target, count, seed, threads };
     let begun = Instant::now();
     let mut progress = Progress::new(count);
     let tally =
@@ -114,6 +114,27 @@ pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
         Err(said) => bail!("{said}; --seed {seed} has it again"),
     }
     Ok(())
+}
+
+/// Returns the number and the kind of the tests.
+fn tested(options: &Options) -> anyhow::Result<(Number, TestKind)> {
+    let mersenne = |usual| match options.exponent {
+        Some(exponent) => Ok(exponent),
+        None => Exponent::new(usual),
+    };
+    Ok(match (options.test, options.number) {
+        (Test::Prp, None) => (mersenne(86_243)?.into(), TestKind::Prp),
+        (Test::Prp, Some(number)) => (number, TestKind::fermat(number)),
+        (Test::Ll, None) => (mersenne(4_441)?.into(), TestKind::Ll(LlStart::Four)),
+        (Test::Ll, Some(number)) => (number, TestKind::Ll(LlStart::Four)),
+        (Test::Best, number) => {
+            let number = match number {
+                Some(number) => number,
+                None => "7*2^10002+1".parse()?,
+            };
+            (number, TestKind::for_number(number))
+        }
+    })
 }
 
 /// Prints a usage error in one line, and exits with code 2.

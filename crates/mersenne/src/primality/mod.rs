@@ -2,7 +2,8 @@
 //!
 //! There are four layers. [`run`] calls a driver, which handles time, checkpoints, events and
 //! errors. The driver advances a sequence: Lucas–Lehmer (also for Riesel's test), or PRP with its
-//! Gerbicz–Li checks (also for the tests of Fermat, Proth and Pocklington). The sequence calls the operations of an engine.
+//! Gerbicz–Li checks (also for the tests of Fermat, Proth and Pocklington). The sequence calls the
+//! operations of an engine.
 
 mod choice;
 mod clock;

@@ -4,7 +4,7 @@ use warpint_device::Device;
 use warpint_mersenne::engine::{
     fp64::Fp64, goldilocks::Goldilocks, places, plain::Plain, word::Word,
 };
-use warpint_mersenne::{DeviceId, EngineFamily, Exponent, LlStart, Number, TestKind};
+use warpint_mersenne::{DeviceId, EngineFamily, Exponent, LlStart, TestKind};
 use warpint_selftest::faults::{
     Campaign, Fate, Flip, Sizes, Tally, Target, flip_squarings, flip_squarings_on_cpu, run,
     run_on_cpu, run_on_device,
@@ -181,24 +181,5 @@ fn flips_in_tests_of_other_numbers_are_found() {
         let mut said = vec![];
         let summary = run(&families, None, Some(filter), &mut |report| said.push(report.clone()));
         assert_eq!((summary.passed, summary.failed), (2, 0), "{said:?}");
-    }
-}
-
-#[test]
-#[ignore = "minutes: a thousand flips in each of three tests"]
-fn a_thousand_flips_in_proth_fermat_and_riesel_tests_are_found() {
-    let plus: Number = "7*2^10002+1".parse().unwrap();
-    let minus: Number = "3*2^10003-1".parse().unwrap();
-    for (kind, number) in [
-        (TestKind::for_number(plus), plus),
-        (TestKind::fermat(plus), plus),
-        (TestKind::Riesel, minus),
-    ] {
-        let (target, count) = (Target::Residue, 1_000);
-        let campaign =
-            Campaign { family: &Fp64, kind, number, target, count, seed: SEED, threads: 2 };
-        let tally = sound(&campaign);
-        println!("{number}, {kind}: {}", campaign.judge(&tally).unwrap());
-        assert!(!kind.is_checked() || tally.found() == count);
     }
 }

@@ -4,8 +4,9 @@
 //! of type 1 is 3^(M_p − 1) = x_p / 9, which is 1 if M_p is prime.
 //!
 //! For other numbers N the sequence is the power a^E mod N, bit by bit from the highest bit of E, with
-//! E = N − 1 (Fermat), (N − 1)/2 (Proth) or (N − 1)/Q for a divisor Q of b (Pocklington): x_0 = 1 and x_(j+1) = x_j²·a^(e_j), where e_j is bit
-//! T − 1 − j of E, T at least the number of bits of E, and e_j = 0 for j ≥ T. So x_T = a^E.
+//! E = N − 1 (Fermat), (N − 1)/2 (Proth) or (N − 1)/Q for a divisor Q of b (Pocklington): x_0 = 1 and
+//! x_(j+1) = x_j²·a^(e_j), where e_j is bit T − 1 − j of E, T at least the number of bits of E, and e_j = 0
+//! for j ≥ T. So x_T = a^E.
 //!
 //! A check covers a stretch of squarings that starts at a verified iteration v and consists of
 //! blocks of B squarings. Let D_t be the product of the terms x_v, x_(v+B), x_(v+2B), … up to
