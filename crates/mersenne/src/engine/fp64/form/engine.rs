@@ -9,7 +9,7 @@ use crate::engine::fp64::carry::Subtrahend;
 use crate::engine::fp64::engine::Statistics;
 use crate::engine::{BuildOptions, Engine, EngineError, EngineFamily, Health, Step};
 use crate::number::Modulus;
-use crate::{Number, Residue, Shift};
+use crate::{Number, Residue, Shift, Sign};
 
 /// An engine of the family `fp64` for k·2^n ± 1, on the CPU. It uses one thread.
 ///
@@ -20,8 +20,8 @@ pub(in crate::engine::fp64) struct FormEngine {
     transform: Transform,
     registers: Vec<Vec<u64>>,
     length: usize,
-    /// 2/k ≡ 2·2^n, for c = −1.
-    two: Subtrahend,
+    /// 2/k ≡ 2·2^n if c = −1. If c = 1, 2/k ≡ −2·2^n, which is not subtracted from words.
+    two: Option<Subtrahend>,
     statistics: Statistics,
 }
 
@@ -43,7 +43,7 @@ impl FormEngine {
             transform: Transform::new(words),
             registers: vec![vec![0; number.limbs()]; options.registers],
             length,
-            two: Subtrahend { word, bit },
+            two: (number.sign() == Sign::Minus).then_some(Subtrahend { word, bit }),
             statistics: Statistics::default(),
         })
     }
@@ -60,7 +60,13 @@ impl FormEngine {
     }
 
     fn squared(&mut self, mut x: Vec<u64>, n: u64, step: Step) -> Result<Vec<u64>, EngineError> {
-        let subtract = (step == Step::SquareMinusTwo).then_some(self.two);
+        let subtract = self.two.filter(|_| step == Step::SquareMinusTwo);
+        // A multiplier is applied to the residue, where nothing can overflow.
+        let is_whole = match step {
+            Step::Square => true,
+            Step::SquareMinusTwo => subtract.is_some(),
+            Step::SquareTimes(_) => false,
+        };
         let number = self.number();
         let mut loaded = false;
         for left in (0..n).rev() {
@@ -69,13 +75,17 @@ impl FormEngine {
             }
             let error = self.transform.square(subtract);
             self.statistics.record(self.length, error)?;
-            // A multiplier is applied to the residue, where nothing can overflow.
-            loaded = left > 0 && !matches!(step, Step::SquareTimes(_));
+            loaded = left > 0 && is_whole;
             if !loaded {
-                let factor = if let Step::SquareTimes(m) = step { u64::from(m) } else { 1 };
                 x = self.reduced(self.transform.value());
                 x = self.modulus.times(&FastProducts, x, number.multiplier());
-                x = self.modulus.times(&FastProducts, x, factor);
+            }
+            match step {
+                Step::SquareTimes(m) => x = self.modulus.times(&FastProducts, x, m.into()),
+                Step::SquareMinusTwo if !is_whole => {
+                    self.modulus.sub_assign(&mut x, Residue::from_u64(number, 2).limbs());
+                }
+                _ => (),
             }
         }
         Ok(x)
