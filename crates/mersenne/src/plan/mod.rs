@@ -380,7 +380,9 @@ impl Plan {
     /// ([`Profiled::variants`](crate::Profiled::variants)). Returns one empty name if the family
     /// has only one variant.
     fn variants(&self) -> Vec<String> {
-        let named = self.family.profiled().map(|family| family.variants(self.length));
+        // Engines for other numbers have no variants, and the times of Mersenne numbers are not theirs.
+        let profiled = self.family.profiled().filter(|_| self.number.is_mersenne());
+        let named = profiled.map(|family| family.variants(self.length));
         named.unwrap_or_else(|| vec![String::new()])
     }
 
