@@ -75,7 +75,7 @@ pub enum Event {
     Lengthened {
         /// The transform length that was too short.
         from: usize,
-        /// The transform length used from now on.
+        /// The transform length used from now on; 1 if the engine `plain` is used.
         to: usize,
         /// The measured round-off: the largest distance of a transform output from the nearest
         /// integer.
@@ -176,11 +176,13 @@ impl Event {
             Self::StaleLock { pid } => {
                 format!("took over the lock of process {pid}, which no longer runs")
             }
-            Self::Lengthened { from, to, round_off, back_to } => format!(
-                "round-off {round_off:.4} is too much for {}: going on from iteration {back_to} with {}",
-                count_words(*from),
-                count_words(*to)
-            ),
+            Self::Lengthened { from, to, round_off, back_to } => {
+                let with = if to < from { "exact products".into() } else { count_words(*to) };
+                format!(
+                    "round-off {round_off:.4} is too much for {}: going on from iteration {back_to} with {with}",
+                    count_words(*from),
+                )
+            }
             Self::WrongSquaring { from, to, back_to } if from == to => {
                 format!("a squaring was wrong by its check: going on from iteration {back_to}")
             }
@@ -309,6 +311,9 @@ mod tests {
                 "round-off 0.4500 is too much for 12K words: going on from iteration 7 with 14K words"
             )
         );
+        let to_plain =
+            Event::Lengthened { from: 12_288, to: 1, round_off: 0.45, back_to: 7 }.line().unwrap();
+        assert!(to_plain.ends_with("going on from iteration 7 with exact products"));
         let line = |to| Event::WrongSquaring { from: 12_288, to, back_to: 7 }.line().unwrap();
         assert!(line(12_288).ends_with("going on from iteration 7"));
         assert!(line(14_336).ends_with("once more: going on from iteration 7 with 14K words"));

@@ -193,6 +193,17 @@ impl<'a> Found<'a> {
     }
 }
 
+/// Stops all groups if the thread of one panics.
+struct StopOthers<'a, 'b>(&'a Found<'b>);
+
+impl Drop for StopOthers<'_, '_> {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            self.0.failed.store(true, Ordering::Release);
+        }
+    }
+}
+
 fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
     of.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -237,7 +248,10 @@ fn in_groups(
         for (i, rows) in rows.chunks_mut(each * limbs).enumerate() {
             let first = indices.start + i * each;
             let indices = first..first + rows.len() / limbs;
-            let run = move || group(indices, rows).unwrap_or_else(|e| found.fail(e));
+            let run = move || {
+                let _guard = StopOthers(found);
+                group(indices, rows).unwrap_or_else(|e| found.fail(e));
+            };
             if let Err(e) = thread::Builder::new().spawn_scoped(scope, run) {
                 let reason = e.to_string();
                 found.fail(IntegerError::Threads { threads: groups, reason }.into());

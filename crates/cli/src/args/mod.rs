@@ -135,10 +135,10 @@ pub(crate) enum Command {
     /// All other numbers get Fermat's probable-prime test.
     /// Powers are guarded by Gerbicz–Li checks, the other tests by Jacobi symbols.
     ///
-    /// Numbers other than 2^p-1 are tested on the CPU: K*2^N+1 and K*2^N-1 with K < 2^20 and 10,000 to about
-    /// 2 million bits by the engine `fp64`, all others by `plain`. The verdict is P (proven prime), PRP
-    /// (probable prime), C (composite) or F (a factor is known). It is stored beside the checkpoints, and for
-    /// numbers other than 2^p-1 it is not appended to a results file.
+    /// Numbers other than 2^p-1 are tested on the CPU: K*2^N+1 and K*2^N-1 with K < 2^20 from 10,000 bits to
+    /// 1.2 million (for large K) or 2.5 million bits (for K = 1) by the engine `fp64`, all others by `plain`.
+    /// The verdict is P (proven prime), PRP (probable prime), C (composite) or F (a factor is known). It is
+    /// stored beside the checkpoints, and for numbers other than 2^p-1 it is not appended to a results file.
     #[command(after_help = number::EXAMPLES)]
     Test(NumberArgs),
     /// Do GIMPS assignments: the lines of DIR/worktodo.txt, one after the other.

@@ -175,7 +175,8 @@ impl Gpu {
     /// Waits until no other thread holds the turn, and takes it. All work of a device is done in the order
     /// of its submission. If a thread submits a long operation between an operation and the download
     /// of another thread, the download waits for both. A thread that holds the turn from an operation to
-    /// the download of its results avoids this.
+    /// the download of its results avoids this. It must not do work in a thread pool meanwhile: a
+    /// thread of the pool that waits could begin other work that takes the turn.
     pub(crate) fn turn(&self) -> MutexGuard<'_, ()> {
         lock(&self.turn)
     }

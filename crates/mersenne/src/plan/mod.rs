@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use warpint_device::{CPU, DeviceChoice, DeviceError};
 use warpint_files::ErrorKind;
 
+use crate::engine::plain::Plain;
 use crate::engine::{BuildOptions, Cut, Engine, EngineError, EngineFamily, Margin, Step, Work};
 use crate::{Number, Residue, Shift};
 
@@ -222,17 +223,23 @@ impl Plan {
     }
 
     /// Returns a plan with the same engine at the next longer length that has enough margin. The
-    /// test continues with this plan after a round-off error.
+    /// test continues with this plan after a round-off error. For numbers other than Mersenne numbers, the
+    /// engine `plain` follows the longest length.
     pub fn longer(&self) -> Result<Self, PlanError> {
         let number = self.number;
-        let (length, margin) = self
+        let longer = self
             .family
             .lengths(self.length.saturating_add(1), number.exponent() as usize)
             .into_iter()
             .filter_map(|n| Some((n, self.family.margin_for(number, n).ok()?)))
-            .find(|(_, margin)| margin.bits >= 0.0)
-            .ok_or(PlanError::NoLength { engine: self.family.name(), number })?;
-        Ok(Self { length, margin, variant: 0, ..*self })
+            .find(|(_, margin)| margin.bits >= 0.0);
+        match longer {
+            Some((length, margin)) => Ok(Self { length, margin, variant: 0, ..*self }),
+            None if number.is_mersenne() || self.family.name() == Plain.name() => {
+                Err(PlanError::NoLength { engine: self.family.name(), number })
+            }
+            None => Self::of_family(number, &Plain, None, Some(self.threads)),
+        }
     }
 
     /// Returns a plan with the same engine at the shortest length that is at least `length` words

@@ -29,7 +29,7 @@ impl TestKind {
             let mut bases = primes::primes_between(3, 1_000);
             bases.find(|&a| number.jacobi_of(a) == -1).map(|a| Self::Proth { base: a as u32 })
         };
-        let pocklington = || Self::pocklington_after(number, 2, radical(number.base()));
+        let pocklington = || Self::pocklington_after(number, 2, factors_of_proof(number));
         let first = [Some(Self::Ll(LlStart::Four)), Some(Self::Riesel)];
         let candidates = first.into_iter().chain([proth(), pocklington()]);
         let best = candidates.flatten().find(|kind| kind.suits(number));
@@ -115,4 +115,76 @@ impl TestKind {
 fn radical(b: u32) -> u32 {
     // The product divides b.
     primes::prime_factors(b.into()).into_iter().product::<u64>() as u32
+}
+
+/// Returns whether the prime factors of b that divide `open` are enough for Pocklington's theorem: whether R <
+/// F with N − 1 = k·b^n = F·R, where F has all these prime factors of b^n, and R the others and k.
+pub(super) fn is_enough(number: Number, open: u32) -> bool {
+    let (b, n) = (number.base(), f64::from(number.exponent()));
+    if open == radical(b) {
+        return number.has_multiplier_below_power();
+    }
+    let [mut f, mut r] = [0.0, (number.multiplier() as f64).log2()];
+    for q in primes::prime_factors(b.into()) {
+        let bits = n * f64::from(multiplicity(b, q)) * (q as f64).log2();
+        *if u64::from(open).is_multiple_of(q) { &mut f } else { &mut r } += bits;
+    }
+    // The sums are below 2^32, and their errors below 2^−15.
+    r + 1.0 < f
+}
+
+/// Returns how often q divides b.
+fn multiplicity(b: u32, q: u64) -> u32 {
+    let mut rest = u64::from(b);
+    let mut count = 0;
+    while rest.is_multiple_of(q) {
+        (rest, count) = (rest / q, count + 1);
+    }
+    count
+}
+
+/// Returns the product of the prime factors of b with which Pocklington's test is expected to take the
+/// fewest powers, among those that are enough. If N is prime, a power leaves q open with probability 1/q, but
+/// not q = 2. If no product is enough, returns that of all prime factors.
+fn factors_of_proof(number: Number) -> u32 {
+    let factors = primes::prime_factors(number.base().into());
+    let all = radical(number.base());
+    let cost = |open: u32| -> f64 {
+        let odd = factors.iter().filter(|&&q| q > 2 && u64::from(open).is_multiple_of(q));
+        odd.map(|&q| 1.0 / q as f64).sum()
+    };
+    // b has at most nine prime factors.
+    let products = (1..1u32 << factors.len()).map(|set| {
+        let chosen = factors.iter().enumerate().filter(|(i, _)| set >> i & 1 == 1);
+        chosen.map(|(_, &q)| q as u32).product::<u32>()
+    });
+    let enough = products.filter(|&open| is_enough(number, open));
+    enough.min_by(|&a, &b| cost(a).total_cmp(&cost(b)).then(a.cmp(&b))).unwrap_or(all)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_prime_factors_of_a_proof_are_enough_and_few() {
+        for (text, open) in [
+            ("2*12^148+1", 2),
+            // 3^148·k is above 4^148.
+            ("9223372036854775807*12^148+1", 6),
+            ("5*6^100+1", 3),
+            ("1000*6^10+1", 6),
+            ("46^512+1", 23),
+            ("7*10^300+1", 5),
+            ("7*20^300+1", 5),
+            ("7*40^300+1", 2),
+            ("7*30^300+1", 10),
+        ] {
+            let number: Number = text.parse().unwrap();
+            assert_eq!(factors_of_proof(number), open, "{text}");
+            assert!(is_enough(number, open), "{text}");
+        }
+        let number: Number = "5*6^100+1".parse().unwrap();
+        assert!(!is_enough(number, 2) && is_enough(number, 3) && is_enough(number, 6));
+    }
 }

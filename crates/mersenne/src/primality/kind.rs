@@ -51,8 +51,8 @@ pub enum TestKind {
     Pocklington {
         /// The base of the power, from 2 to 2^16.
         base: u32,
-        /// The product of the prime factors of b that are to be settled: of all in the first run, and in
-        /// later runs of those that earlier runs did not settle.
+        /// The product of the prime factors of b that are to be settled. In the first run they must be enough
+        /// for a proof; in later runs they are those that earlier runs did not settle.
         open: u32,
     },
     /// The test of Lucas, Lehmer and Riesel of N = k·2^n − 1 with 1 < k < 2^n: a sequence of squarings

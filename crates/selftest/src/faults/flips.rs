@@ -31,6 +31,9 @@ const STARTS: u64 = 8;
 /// many were found.
 const TAIL: f64 = 0.000_5;
 
+/// The number of flips from which on at least one must be found, in tests with Gerbicz–Li checks.
+const LEAST_FOUND: u64 = 5;
+
 /// The part of a test's state in which the bits of a campaign flip.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Target {
@@ -217,6 +220,9 @@ impl Campaign {
             return Err(format!("{} of {all} flips went wrong; {first}", tally.failed.len()));
         }
         if self.kind.is_checked() {
+            if found == 0 && all >= LEAST_FOUND {
+                return Err(format!("none of {all} flips was found"));
+            }
             let harmless = match tally.harmless() {
                 0 => String::new(),
                 n => format!(", {n} harmless"),

@@ -1,19 +1,21 @@
 //! Pocklington's test of N = k·b^n + 1 with k < b^n.
 //!
-//! **Theorem** (Pocklington 1914; Brillhart, Lehmer and Selfridge 1975, theorem 4). Let F = b^n divide
-//! N − 1, and let there be for each prime factor q of b an a with
+//! **Theorem** (Pocklington 1914; Brillhart, Lehmer and Selfridge 1975, theorem 4). Let N − 1 = F·R, and
+//! let there be for each prime factor q of F an a with
 //!
 //! a^(N − 1) ≡ 1 mod N and gcd(a^((N − 1)/q) − 1, N) = 1.
 //!
-//! If k < F, then N is prime.
+//! If R < F, then N is prime.
 //!
-//! *Proof.* Let p be a prime factor of N, q a prime factor of b, and d the order of a modulo p. By the
+//! *Proof.* Let p be a prime factor of N, q a prime factor of F, and d the order of a modulo p. By the
 //! conditions d divides N − 1 but not (N − 1)/q, so q divides N − 1 exactly as often as d, and at least
 //! as often as F. Since d divides p − 1, the power of q in F divides p − 1. This holds for all q. So F
 //! divides p − 1, and p > F. If N were composite, it would have a prime factor p with p² ≤ N, and so
-//! (F + 1)² ≤ N = k·F + 1, or F + 2 ≤ k. ∎
+//! (F + 1)² ≤ N = F·R + 1, or F + 2 ≤ R. ∎
 //!
-//! The prime factors of k are not needed, and may be those of b. Each q may have its own a.
+//! F is the part of b^n that consists of some prime factors q of b, which are chosen so that few powers are
+//! expected ([`TestKind::for_number`]). For b = 12 and small k, q = 2 is enough, because 4^n > k·3^n. The
+//! prime factors of k are not needed, and may be those of b. Each q may have its own a.
 //!
 //! A run computes y = a^((N − 1)/Q), where Q is the product of the open prime factors q of b. This long
 //! power is computed by an engine and guarded by Gerbicz–Li checks, the last of which covers y. The rest
@@ -37,6 +39,7 @@ use warpint_natural::euclid::gcd;
 use warpint_natural::limbs::trimmed;
 use warpint_natural::product::{FastProducts, Multiplier};
 
+use super::choice::is_enough;
 use super::driver::Driver;
 use super::prp::Prp;
 use super::{Finished, RunOptions, TestError, TestKind, TestSpec};
@@ -155,6 +158,11 @@ fn runs(
     options: &RunOptions,
 ) -> Result<Finished, TestError> {
     let number = spec.number;
+    let is_complete =
+        |kind| matches!(kind, TestKind::Pocklington { open, .. } if is_enough(number, open));
+    if !is_complete(spec.kind) {
+        return Err(TestError::Unsuitable { kind: spec.kind, number });
+    }
     let mut spec = spec.clone();
     let mut whole: Option<Outcome> = None;
     loop {

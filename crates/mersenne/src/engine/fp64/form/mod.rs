@@ -46,7 +46,7 @@ mod words;
 pub(super) use engine::FormEngine;
 use words::Words;
 
-use super::{Fp64, lengths, margin};
+use super::{Fp64, LONGEST_WORD, lengths, margin};
 use crate::Number;
 use crate::engine::{EngineError, EngineFamily};
 
@@ -63,7 +63,9 @@ const SHORTEST_NUMBER: u32 = 10_000;
 
 /// Returns whether there is a transform length for the number.
 pub(super) fn takes(number: Number) -> bool {
-    refusal(number, lengths::SHORTEST).is_none() && bits(number, LONGEST) >= 0.0
+    // The length itself does not matter.
+    let length = LONGEST.min(number.exponent() as usize);
+    refusal(number, length).is_none() && bits(number, LONGEST) >= 0.0
 }
 
 /// Returns an error if the number cannot be computed with in `length` words, whatever the margin.
@@ -87,7 +89,11 @@ fn refusal(number: Number, length: usize) -> Option<&'static str> {
     if length > LONGEST {
         return Some("numbers other than Mersenne numbers have at most 131072 words");
     }
-    (length > number.exponent() as usize).then_some("more words than bits")
+    if length > number.exponent() as usize {
+        return Some("more words than bits");
+    }
+    // Longer words have negative margins.
+    (number.bits() as usize > LONGEST_WORD * length).then_some("words of more than 25 bits")
 }
 
 /// Returns the margin in bits at a transform length.

@@ -221,7 +221,7 @@ fn numbers_without_a_transform_are_refused() {
         let margin = Fp64.margin_for(number, length).is_ok_and(|margin| margin.bits >= 0.0);
         assert_eq!(margin, takes, "{text}");
     }
-    for length in [7, 11, 1022, 1 << 18] {
+    for length in [7, 8, 11, 1022, 16_384, 1 << 18] {
         let number: Number = "3*2^700000+1".parse().unwrap();
         assert!(Fp64.margin_for(number, length).is_err(), "{length}");
     }

@@ -56,8 +56,8 @@ impl Words {
         (self.offset(j + 1) - self.offset(j)) as u32
     }
 
-    /// Returns the word with bit n, and the position of the bit in the word. The word may be any with
-    /// B_j ≤ n < B_(j+1).
+    /// Returns the word with bit n, and the position of the bit in the word. If bit n follows the last word,
+    /// because k = 1, returns the last word.
     pub(super) fn at_exponent(&self) -> (usize, u32) {
         let n = u64::from(self.number.exponent());
         let word = (0..self.len).rev().find(|&j| self.offset(j) <= n).unwrap_or(0);
