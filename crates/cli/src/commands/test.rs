@@ -9,7 +9,7 @@ use crate::report::notice;
 use crate::run::run_job;
 
 pub(crate) fn run(args: &NumberArgs) -> anyhow::Result<Exit> {
-    let number = args.number.number;
+    let number = args.number.number();
     if args.base.is_some() && number.is_mersenne() {
         let text = format!("{number} is 2^p-1, to which `warpint prp` and `warpint ll` apply");
         return Err(BadRequest(text).into());
@@ -22,16 +22,9 @@ pub(crate) fn run(args: &NumberArgs) -> anyhow::Result<Exit> {
         );
         return Err(BadRequest(text).into());
     }
-    if let Some(line) = args.number.normal_form().filter(|_| !args.quiet) {
-        notice(&line);
-    }
     let job = args.job();
-    let has_long_multiplier = number.base() == 2 && !number.has_short_multiplier();
-    if has_long_multiplier && !args.quiet && matches!(job.spec.kind, TestKind::Fermat { .. }) {
-        notice(&format!(
-            "{number}: k is not below 2^n, so no test with squarings proves the number prime; a \
-             probable-prime test is made"
-        ));
+    if !args.quiet {
+        args.number.notes(job.spec.kind).iter().for_each(|note| notice(&note.to_string()));
     }
     let (console, stop) = Console::install(args.quiet, args.json)?;
     run_job(&job, &console, &stop)
