@@ -16,7 +16,9 @@ const MOST_CHARACTERS: usize = 20;
 pub struct Shown(String);
 
 impl Shown {
-    pub(crate) fn new(text: &str) -> Self {
+    /// Shortens a text.
+    #[must_use]
+    pub fn new(text: &str) -> Self {
         const MOST: usize = 48;
         let mut shown: String = text.chars().take(MOST).flat_map(char::escape_debug).collect();
         if text.chars().nth(MOST).is_some() {

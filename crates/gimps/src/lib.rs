@@ -4,7 +4,8 @@
 //! * [`Line`], [`Assignment`]: one line of `worktodo.txt`.
 //! * [`WorkFile`]: `worktodo.txt`, read and changed concurrently with other programs.
 //! * [`ResultLine`]: one line of `results.txt`, a JSON object.
-//! * [`append_result`]: appends a result line to a file without losing earlier lines.
+//! * [`append_result`], [`append_object`], [`append_text`]: append a line to a file without losing earlier
+//!   lines.
 //! * [`ProofFile`]: a PRP proof, read and written.
 //! * [`check_results_path`], [`try_results_file`]: check before a long test that results can be
 //!   appended.
@@ -24,7 +25,8 @@ pub use proof_file::{ProofFile, ProofFileError, ProofFormatError, SavedProof, ch
 pub use refusal::{Foreign, Malformed};
 pub use result_line::{ErrorTally, Program, ProofInfo, ResultLine, Status, utc_now};
 pub use results::{
-    Appended, ResultsError, ResultsFile, append_result, check_results_path, try_results_file,
+    Appended, ResultsError, ResultsFile, append_object, append_result, append_text,
+    check_results_path, try_results_file,
 };
 pub use work_file::{NumberedLine, WorkFile, WorkFileError};
 pub use worktodo::{Assignment, LONGEST_LINE, Line, Work};

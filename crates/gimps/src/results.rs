@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 
+use serde::Serialize;
 use serde_json::Value;
 use warpint_files::given::{self, Found};
 use warpint_files::{ErrorKind, FileError, Folder};
@@ -55,6 +56,9 @@ pub enum ResultsError {
         /// The underlying error.
         source: serde_json::Error,
     },
+    /// An object cannot be formatted as JSON.
+    #[error("cannot write the result as JSON: {0}")]
+    Json(serde_json::Error),
 }
 
 impl ResultsError {
@@ -64,7 +68,7 @@ impl ResultsError {
         match self {
             Self::NotAFile { .. } => ErrorKind::BadInput,
             Self::Read { source, .. } | Self::Write { source, .. } => source.into(),
-            Self::Format { .. } => ErrorKind::Other,
+            Self::Format { .. } | Self::Json(_) => ErrorKind::Other,
         }
     }
 }
@@ -197,14 +201,56 @@ pub fn append_result<'a>(
     file: impl Into<ResultsFile<'a>>,
     line: &ResultLine,
 ) -> Result<Appended, ResultsError> {
-    let file = file.into();
-    let format_error = |source| ResultsError::Format { exponent: line.exponent, source };
+    let exponent = line.exponent;
+    append_json(file.into(), line, |source| ResultsError::Format { exponent, source })
+}
 
+/// Appends an object to a file of JSON objects, one per line, as [`append_result`] does.
+///
+/// # Errors
+/// Returns the same errors as [`append_result`].
+pub fn append_object<'a>(
+    file: impl Into<ResultsFile<'a>>,
+    object: &impl Serialize,
+) -> Result<Appended, ResultsError> {
+    append_json(file.into(), object, ResultsError::Json)
+}
+
+/// Appends a line of text to a file, as [`append_result`] does, unless the file already contains the
+/// same line. The line is given without its line ending.
+///
+/// # Errors
+/// Returns the same errors as [`append_result`].
+pub fn append_text<'a>(
+    file: impl Into<ResultsFile<'a>>,
+    line: &str,
+) -> Result<Appended, ResultsError> {
+    let is_same = |found: &[u8]| found.strip_suffix(b"\n").unwrap_or(found) == line.as_bytes();
+    append(file.into(), line.as_bytes(), is_same)
+}
+
+fn append_json(
+    file: ResultsFile<'_>,
+    object: &impl Serialize,
+    error: impl Fn(serde_json::Error) -> ResultsError,
+) -> Result<Appended, ResultsError> {
+    let wanted = without_timestamp(serde_json::to_value(object).map_err(&error)?);
+    let line = serde_json::to_vec(object).map_err(&error)?;
+    append(file, &line, |found| {
+        serde_json::from_slice::<Value>(found).is_ok_and(|value| without_timestamp(value) == wanted)
+    })
+}
+
+/// Appends a line, unless `is_same` returns true for a line of the file, with its newline.
+fn append(
+    file: ResultsFile<'_>,
+    line: &[u8],
+    is_same: impl Fn(&[u8]) -> bool,
+) -> Result<Appended, ResultsError> {
     let found = match file.look()? {
         Found::File => {
-            let wanted = without_timestamp(serde_json::to_value(line).map_err(format_error)?);
             let opened = file.open().map_err(|e| file.read_error(e))?;
-            scan(opened, &wanted)
+            scan(opened, is_same)
                 .map_err(|source| ResultsError::Read { path: file.path().into(), source })?
         }
         Found::Nothing | Found::Device => Scan { has_line: false, torn: false },
@@ -215,7 +261,7 @@ pub fn append_result<'a>(
         bytes.push(b'\n');
     }
     if !found.has_line {
-        serde_json::to_writer(&mut bytes, line).map_err(format_error)?;
+        bytes.extend_from_slice(line);
         bytes.push(b'\n');
     }
     if !bytes.is_empty() {
@@ -232,12 +278,12 @@ struct Scan {
     torn: bool,
 }
 
-/// Searches a results file for the result `wanted`, a JSON object without its timestamp.
+/// Searches a results file for a line for which `is_same` returns true.
 ///
 /// Lines are read as bytes, because incomplete lines and lines of other programs may be invalid
 /// UTF-8 or invalid JSON. A line longer than [`LONGEST_LINE`] is read in pieces and is not
 /// compared.
-fn scan(file: File, wanted: &Value) -> io::Result<Scan> {
+fn scan(file: File, is_same: impl Fn(&[u8]) -> bool) -> io::Result<Scan> {
     let mut reader = BufReader::new(file);
     let mut scan = Scan { has_line: false, torn: false };
     let mut piece = Vec::new();
@@ -245,10 +291,7 @@ fn scan(file: File, wanted: &Value) -> io::Result<Scan> {
         let starts_a_line = !scan.torn;
         scan.torn = piece.last() != Some(&b'\n');
         let ends_a_line = !scan.torn || piece.len() < LONGEST_LINE;
-        scan.has_line |= starts_a_line
-            && ends_a_line
-            && serde_json::from_slice::<Value>(&piece)
-                .is_ok_and(|value| without_timestamp(value) == *wanted);
+        scan.has_line |= starts_a_line && ends_a_line && is_same(&piece);
         piece.clear();
     }
     Ok(scan)

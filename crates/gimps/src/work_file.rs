@@ -80,6 +80,18 @@ pub enum WorkFileError {
         /// The size of the file, in bytes.
         bytes: u64,
     },
+    /// A line of a file of additions has a meaning that depends on the lines above it.
+    #[error(
+        "the meaning of line {line} of {} depends on the lines above it: add candidates as k*b^n+1 or \
+         k*b^n-1",
+        path.display()
+    )]
+    Stays {
+        /// The path of the file of additions.
+        path: PathBuf,
+        /// The number of the line.
+        line: usize,
+    },
     /// The file cannot be read.
     #[error("cannot read {}: {source}", path.display())]
     Read {
@@ -110,9 +122,10 @@ impl WorkFileError {
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         match self {
-            Self::NotAFile { .. } | Self::TooLarge { .. } | Self::Restless { .. } => {
-                ErrorKind::BadInput
-            }
+            Self::NotAFile { .. }
+            | Self::TooLarge { .. }
+            | Self::Stays { .. }
+            | Self::Restless { .. } => ErrorKind::BadInput,
             Self::Lock(e) => e.kind(),
             Self::Read { source, .. } | Self::Write { source, .. } => source.into(),
         }
@@ -161,14 +174,7 @@ impl WorkFile {
     ///
     /// Cost: one pass over at most 16 MiB.
     pub fn read(&self) -> Result<Vec<NumberedLine>, WorkFileError> {
-        let bytes = read(&self.path)?;
-        let lines = bytes.split_inclusive(|&b| b == b'\n').enumerate();
-        Ok(lines
-            .map(|(i, line)| {
-                let bytes = without_ending(line).to_vec();
-                NumberedLine { number: i + 1, line: Line::parse(&bytes), bytes }
-            })
-            .collect())
+        Ok(numbered(&read(&self.path)?))
     }
 
     /// Appends lines to the file, which is created if missing. The lines are given without line
@@ -186,17 +192,23 @@ impl WorkFile {
     /// Removes the first line whose bytes, without the line ending, equal `line`. Its line ending
     /// is removed too. Returns whether there was such a line.
     pub fn remove_line(&mut self, line: &[u8]) -> Result<bool, WorkFileError> {
+        self.remove_chosen(|lines| lines.iter().position(|found| found.bytes == line))
+    }
+
+    /// Removes one line, with its line ending. `choose` gets all lines and returns the index of that
+    /// line, or `None` to remove no line. It is called again if another program changes the file
+    /// meanwhile. Returns whether a line was removed.
+    pub fn remove_chosen(
+        &mut self,
+        mut choose: impl FnMut(&[NumberedLine]) -> Option<usize>,
+    ) -> Result<bool, WorkFileError> {
         let _lock = self.lock(&self.path.clone())?;
         self.edit(|old| {
-            let mut at = 0;
-            for found in old.split_inclusive(|&b| b == b'\n') {
-                let end = at + found.len();
-                if without_ending(found) == line {
-                    return Some([old.get(..at)?, old.get(end..)?].concat());
-                }
-                at = end;
-            }
-            None
+            let index = choose(&numbered(old))?;
+            let mut lines = old.split_inclusive(|&b| b == b'\n');
+            let start: usize = lines.by_ref().take(index).map(<[u8]>::len).sum();
+            let end = start + lines.next()?.len();
+            Some([old.get(..start)?, old.get(end..)?].concat())
         })
     }
 
@@ -210,6 +222,19 @@ impl WorkFile {
     /// If the process is killed between these steps, the next call finds `worktodo.add.taken`. From
     /// this file, it appends only the lines that `worktodo.txt` does not yet contain.
     pub fn merge_added(&mut self) -> Result<usize, WorkFileError> {
+        self.merge_added_unless(|_| false)
+    }
+
+    /// Moves lines as [`Self::merge_added`] does, unless `stays` returns true for a line of
+    /// `worktodo.add`, because its meaning depends on the lines
+    /// above it.
+    ///
+    /// # Errors
+    /// Returns [`WorkFileError::Stays`] for the first such line. Then both files are unchanged.
+    pub fn merge_added_unless(
+        &mut self,
+        stays: impl Fn(&[u8]) -> bool,
+    ) -> Result<usize, WorkFileError> {
         let added = self.path.with_extension("add");
         let taken = self.path.with_extension("add.taken");
         if !is_there(&added) && !is_there(&taken) {
@@ -220,7 +245,10 @@ impl WorkFile {
         if is_there(&added) {
             let _added_lock = self.lock(&added)?;
             wait_until_written(&added);
-            read(&added)?;
+            let lines = numbered(&read(&added)?);
+            if let Some(line) = lines.iter().find(|line| stays(&line.bytes)) {
+                return Err(WorkFileError::Stays { path: added, line: line.number });
+            }
             let (folder, name) = place(&added)?;
             folder
                 .rename(name, taken.file_name().unwrap_or_default())
@@ -313,6 +341,17 @@ fn place(path: &Path) -> Result<(Folder, &OsStr), WorkFileError> {
 /// Returns whether anything exists at this path.
 fn is_there(path: &Path) -> bool {
     place(path).is_ok_and(|(folder, name)| folder.has(name))
+}
+
+/// Splits the bytes of a file into its lines, and parses each of them.
+fn numbered(bytes: &[u8]) -> Vec<NumberedLine> {
+    let lines = bytes.split_inclusive(|&b| b == b'\n').enumerate();
+    lines
+        .map(|(i, line)| {
+            let bytes = without_ending(line).to_vec();
+            NumberedLine { number: i + 1, line: Line::parse(&bytes), bytes }
+        })
+        .collect()
 }
 
 fn without_ending(line: &[u8]) -> &[u8] {

@@ -104,8 +104,8 @@ pub enum RunError {
         /// The underlying error.
         source: ResultsError,
     },
-    /// The factor could not be written to the results file.
-    #[error("the factor is printed, but not recorded")]
+    /// A factor, or a prime that needs no test, could not be written to the results file.
+    #[error("the result is printed, but not recorded")]
     FactorNotRecorded {
         /// The underlying error.
         source: ResultsError,

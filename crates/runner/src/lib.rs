@@ -3,6 +3,7 @@
 //!
 //! * [`Job`]: one PRP or Lucas–Lehmer test, or a certification, with checkpoints, a stored result,
 //!   a proof, and a line in the results file.
+//! * [`Candidate`]: a number k·b^n ± 1 to be tested, and its job.
 //! * [`work::Worker`]: a worker that does the assignments of a `worktodo.txt`, one after the other.
 //!   [`work::Crew`] runs several workers, each as a process of its own, and [`work::Overview`]
 //!   reports the states of the workers and the remaining work.
@@ -16,6 +17,7 @@
 //! The crate `warpint-mersenne` computes, and `warpint-gimps` implements the file formats that
 //! GIMPS programs share. This crate combines the two.
 
+mod candidate;
 mod error;
 mod job;
 mod note;
@@ -27,6 +29,7 @@ pub mod stored;
 mod warning;
 pub mod work;
 
+pub use candidate::Candidate;
 pub use error::{RunError, one_line};
 pub use job::{CheckSquarings, Job, Order, TF_LIMIT, random_shift};
 pub use note::Note;

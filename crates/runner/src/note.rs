@@ -22,6 +22,19 @@ pub enum Note {
         /// The kind of the test.
         kind: TestKind,
     },
+    /// The number was named in another form than its normal form, in which it is tested.
+    NormalForm {
+        /// The name of the number.
+        name: String,
+        /// The number.
+        number: Number,
+    },
+    /// No test with squarings can prove the number prime, because k is not below b^n. A probable-prime
+    /// test is made.
+    LongMultiplier {
+        /// The number.
+        number: Number,
+    },
     /// A plan for the test has been chosen.
     Planned {
         /// The plan.
@@ -112,6 +125,13 @@ impl Display for Note {
             Self::ChoosingLength { number, kind } => {
                 write!(f, "{number}, {kind}: choosing a transform length…")
             }
+            Self::NormalForm { name, number } => write!(f, "{name} is {number}"),
+            Self::LongMultiplier { number } => write!(
+                f,
+                "{number}: k is not below {}^n, so no test with squarings proves the number prime; a \
+                 probable-prime test is made",
+                number.base()
+            ),
             Self::Planned { plan, kind } => planned(f, plan, *kind),
             Self::ProofRoom { exponent, power, bytes, dir } => write!(
                 f,

@@ -141,11 +141,13 @@ pub(crate) enum Command {
     /// stored beside the checkpoints, and for numbers other than 2^p-1 it is not appended to a results file.
     #[command(after_help = number::EXAMPLES)]
     Test(NumberArgs),
-    /// Do GIMPS assignments: the lines of DIR/worktodo.txt, one after the other.
+    /// Do the work that DIR/worktodo.txt lists, one line after the other: GIMPS assignments and numbers
+    /// k*b^n+1 and k*b^n-1.
     ///
     /// Supported assignments are PRP, PRPDC, Test, DoubleCheck and Cert of Mersenne numbers. A PRP test can
     /// also be a test of a cofactor. PRP tests make proofs. Certifications come first. A result is appended
-    /// to DIR/results.txt, then its line is removed. Other lines stay as they are. Small factors are
+    /// to DIR/results.txt, then its line is removed. Numbers k*b^n+1 and k*b^n-1 are tested as by `warpint
+    /// test`, and their results are appended to DIR/candidates.jsonl and DIR/lresults.txt. Other lines stay as they are. Small factors are
     /// searched for only if the line has neither an assignment ID nor a statement of earlier factoring.
     /// Nothing is sent anywhere. If an assignment fails, the others are done, and the exit code is that of
     /// the gravest failure: 2 for bad input, 4 for a failure of the machine.

@@ -1,12 +1,11 @@
 //! The arguments of `warpint test`.
 
 use std::path::PathBuf;
-use std::str::FromStr;
 use std::time::Duration;
 
 use clap::Args;
-use warpint::mersenne::{Number, NumberError, PlanRequest, TestKind, TestSpec};
-use warpint::runner::{Job, TF_LIMIT, random_shift};
+use warpint::mersenne::PlanRequest;
+use warpint::runner::{Candidate, Job};
 
 use super::arithmetic::ArithmeticArgs;
 use super::at_least_one;
@@ -27,46 +26,13 @@ Examples:
 Checkpoints are in DIR/K_B_N+1/ or DIR/K_B_N-1/. Ctrl-C saves one and stops; the same command
 resumes the test.";
 
-/// A number and the text that names it on the command line.
-#[derive(Debug, Clone)]
-pub(crate) struct Given {
-    pub(crate) number: Number,
-    text: String,
-}
-
-impl FromStr for Given {
-    type Err = NumberError;
-
-    fn from_str(text: &str) -> Result<Self, NumberError> {
-        Ok(Self { number: text.parse()?, text: text.trim().into() })
-    }
-}
-
-impl Given {
-    /// Returns a line that states the normal form of the number, if the text is another form with
-    /// another k, b or n.
-    pub(crate) fn normal_form(&self) -> Option<String> {
-        let (number, text) = (self.number, &self.text);
-        let other = format!(
-            "{}*{}^{}{}",
-            number.multiplier(),
-            number.base(),
-            number.exponent(),
-            number.sign()
-        );
-        let bare: String = text.chars().filter(|c| !c.is_ascii_whitespace()).collect();
-        let is_normal = bare == number.to_string() || bare == other || format!("1*{bare}") == other;
-        (!is_normal).then(|| format!("{text} is {number}"))
-    }
-}
-
 /// The arguments of `warpint test`.
 #[derive(Debug, Args)]
 pub(crate) struct NumberArgs {
     /// The number: K*B^N+1 or K*B^N-1, with K below 2^63, B below 2^32 and at most 2^31 bits. K* may be
     /// left out for K = 1; Mp is 2^p-1. Quote the text, because * is special in shells.
     #[arg(value_name = "NUMBER", allow_hyphen_values = true)]
-    pub(crate) number: Given,
+    pub(crate) number: Candidate,
 
     /// Make Fermat's probable-prime test to base A, from 2 to 65536, also if another test would prove
     /// more.
@@ -86,7 +52,7 @@ pub(crate) struct NumberArgs {
 
     /// Look for prime factors up to this before the test, at least 65536. For 2^p-1, factors 2kp+1 with
     /// k up to 2000000 are sought instead.
-    #[arg(long, value_name = "Q", default_value_t = 1_000_000, value_parser = at_least_one)]
+    #[arg(long, value_name = "Q", default_value_t = Candidate::FACTOR_LIMIT, value_parser = at_least_one)]
     pub(crate) tf_limit: u64,
 
     /// Delete the stored result and the checkpoints of this test, and begin anew.
@@ -103,22 +69,11 @@ pub(crate) struct NumberArgs {
 }
 
 impl NumberArgs {
-    /// The least limit of the search for factors. [`TestKind::for_number`] needs it.
-    const LEAST_LIMIT: u64 = 1 << 16;
-
     /// Returns the job of the test: the one that proves most, or Fermat's test to the given base.
     pub(crate) fn job(&self) -> Job<'_> {
-        let number = self.number.number;
-        let kind = self
-            .base
-            .map_or_else(|| TestKind::for_number(number), |base| TestKind::Fermat { base });
-        let exponent = number.mersenne_exponent();
-        let shift = exponent.map_or(0, |p| random_shift(p.get()));
-        let mut job = Job::new(TestSpec { shift, ..TestSpec::new(kind, number) }, &self.dir);
+        let mut job = self.number.job(self.base, self.tf_limit, &self.dir);
         job.request = self.plan_request();
         job.checkpoint_interval = self.checkpoint_interval;
-        let limit = self.tf_limit.max(Self::LEAST_LIMIT);
-        job.tf_limit = Some(if exponent.is_some() { TF_LIMIT } else { limit });
         job.restart = self.restart;
         job
     }

@@ -14,6 +14,7 @@ pub(crate) const WORK_EXAMPLES: &str = "\
 Examples:
   warpint work                              do what warpint-work/worktodo.txt lists
   warpint work --add PRP=N/A,1,2,216091,-1  put a line there; starts nothing
+  warpint work --add '3*2^20909+1'          the same for a number k*b^n+1 or k*b^n-1
   warpint work gimps --device all --wait    one worker on each GPU, until Ctrl-C
   warpint work gimps --device cuda:1 --worker 1
   warpint status gimps                      from another terminal: how far it is
@@ -23,6 +24,9 @@ Examples:
   $ warpint work gimps
   M67 is composite: it has the factor 193707721 = 2·1445580·67 + 1
   no work left in gimps/worktodo.txt: 1 assignment done
+
+A list may also have numbers k*b^n+1 and k*b^n-1: a number in each line, or lines of integers below
+headers of ABC or NewPGen files. Their results go to DIR/candidates.jsonl and DIR/lresults.txt.
 
 Ctrl-C saves a checkpoint and stops; the same command goes on from it.";
 

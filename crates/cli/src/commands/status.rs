@@ -34,8 +34,12 @@ struct Left<'a>(&'a ListStatus);
 
 impl Display for Left<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let ListStatus { file, assignments, malformed, foreign } = self.0;
-        write!(f, "{file}: {} left", units::count(*assignments, "assignment"))?;
+        let ListStatus { file, assignments, candidates, malformed, foreign } = self.0;
+        write!(f, "{file}: {}", units::count(*assignments, "assignment"))?;
+        if *candidates > 0 {
+            write!(f, " and {}", units::count(*candidates, "candidate"))?;
+        }
+        f.write_str(" left")?;
         if *malformed > 0 {
             write!(f, ", {malformed} malformed")?;
         }
@@ -76,7 +80,7 @@ fn describe(f: &mut fmt::Formatter<'_>, worker: &WorkerStatus) -> fmt::Result {
         State::Killed => "no longer running, last at",
     })?;
     if let Some(test) = &worker.test {
-        write!(f, " M{}, {}", test.exponent, test.worktype)?;
+        write!(f, " {}, {}", test.name(), test.worktype)?;
         if let (Some(device), Some(engine), Some(n)) = (&test.device, &test.engine, test.fft_length)
         {
             write!(f, ", on {device} by {engine} in {}", units::count_words(n))?;
@@ -125,6 +129,7 @@ mod tests {
     #[test]
     fn a_proof_is_told_with_its_share() {
         let test = TestStatus {
+            number: None,
             exponent: 9689,
             worktype: "PRP-3".into(),
             aid: None,

@@ -99,7 +99,7 @@ impl Masks {
             (r"\b[\d.]+ [KMGT]i?B(?:/s)?", "SIZE"),
             (r"\b[\d.]+ ?%", "PERCENT"),
             (r"\b\d+:\d\d(?::\d\d)?\b", "TIME"),
-            (r"\b[\d.]+ (?:ns|µs|ms|s|min|h)(?:/it)?\b", "TIME"),
+            (r"\b[\d.]+ (?:ns|µs|ms|s|sec|min|h)(?:/it)?\b", "TIME"),
             // Columns are as wide as their contents.
             (r"\s+", " "),
         ];

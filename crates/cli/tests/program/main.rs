@@ -32,6 +32,8 @@ mod book;
 #[cfg(test)]
 mod calc;
 #[cfg(test)]
+mod candidates;
+#[cfg(test)]
 mod certs;
 #[cfg(test)]
 mod checked;

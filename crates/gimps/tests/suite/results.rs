@@ -4,8 +4,8 @@ use std::fs;
 
 use proptest::prelude::*;
 use warpint_gimps::{
-    Appended, ErrorTally, ProofInfo, ResultLine, ResultsError, ResultsFile, Status, append_result,
-    check_results_path, try_results_file, utc_now,
+    Appended, ErrorTally, ProofInfo, ResultLine, ResultsError, ResultsFile, Status, append_object,
+    append_result, append_text, check_results_path, try_results_file, utc_now,
 };
 
 fn status() -> impl Strategy<Value = Status> {
@@ -314,4 +314,28 @@ mod special_files {
         let full = at_once(move || append_result("/dev/full", &line));
         assert!(matches!(full, Err(ResultsError::Write { .. })), "{full:?}");
     }
+}
+
+#[test]
+fn objects_and_lines_of_text_are_appended_once_too() {
+    let dir = tempfile::tempdir().unwrap();
+    let [objects, lines] = ["objects", "lines"].map(|name| dir.path().join(name));
+    let object = |time: &str| serde_json::json!({"number": "3*2^189+1", "timestamp": time});
+    assert_eq!(append_object(&objects, &object("now")).unwrap(), Appended::Written);
+    assert_eq!(append_object(&objects, &object("later")).unwrap(), Appended::AlreadyThere);
+    let found = fs::read_to_string(&objects).unwrap();
+    assert_eq!(found, "{\"number\":\"3*2^189+1\",\"timestamp\":\"now\"}\n");
+
+    fs::write(&lines, "one\ntwo").unwrap();
+    for (line, appended, text) in [
+        ("one", Appended::AlreadyThere, "one\ntwo\n"),
+        ("tw", Appended::Written, "one\ntwo\ntw\n"),
+        ("two", Appended::AlreadyThere, "one\ntwo\ntw\n"),
+    ] {
+        assert_eq!(append_text(&lines, line).unwrap(), appended, "{line}");
+        assert_eq!(fs::read_to_string(&lines).unwrap(), text, "{line}");
+    }
+    fs::write(&lines, "one\ntwo").unwrap();
+    assert_eq!(append_text(&lines, "two").unwrap(), Appended::AlreadyThere);
+    assert_eq!(fs::read_to_string(&lines).unwrap(), "one\ntwo\n");
 }

@@ -267,3 +267,37 @@ proptest! {
         prop_assert_eq!(now, pieces.concat());
     }
 }
+
+#[test]
+fn a_chosen_line_is_removed_and_no_other() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut file = written(dir.path(), "a\r\nb\na\r\nc");
+    let mut seen = vec![];
+    let removed = file.remove_chosen(|lines| {
+        seen = lines.iter().map(|line| line.bytes.clone()).collect();
+        lines.iter().rposition(|line| line.bytes == b"a")
+    });
+    assert!(removed.unwrap());
+    assert_eq!(seen, [b"a", b"b", b"a", b"c"]);
+    let text = || fs::read_to_string(dir.path().join("worktodo.txt")).unwrap();
+    assert_eq!(text(), "a\r\nb\nc");
+    assert!(!file.remove_chosen(|_| None).unwrap());
+    assert!(!file.remove_chosen(|lines| Some(lines.len())).unwrap());
+    assert!(file.remove_chosen(|lines| Some(lines.len() - 1)).unwrap());
+    assert_eq!(text(), "a\r\nb\n");
+}
+
+#[test]
+fn additions_that_would_change_their_meaning_stay() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut file = written(dir.path(), "Test=7\n");
+    let added = dir.path().join("worktodo.add");
+    fs::write(&added, "Test=61\n3 189\n").unwrap();
+    let error = file.merge_added_unless(|line| line == b"3 189").unwrap_err();
+    assert!(matches!(error, WorkFileError::Stays { line: 2, .. }), "{error}");
+    assert!(error.to_string().contains("the meaning of line 2 of "), "{error}");
+    assert_eq!(fs::read_to_string(&added).unwrap(), "Test=61\n3 189\n");
+    assert_eq!(names(dir.path()), ["worktodo.add", "worktodo.txt"]);
+    assert_eq!(file.merge_added_unless(|_| false).unwrap(), 2);
+    assert_eq!(names(dir.path()), ["worktodo.txt"]);
+}

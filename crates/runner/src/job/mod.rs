@@ -23,7 +23,7 @@ use crate::note::Note;
 use crate::observer::{Observer, Reporter, RunEvent};
 use crate::place::{resolved, two_plans};
 use crate::proofs::{MakeError, ProofWork};
-use crate::report::{self, Credit, FactorReport, Report, StopReport, TestReport};
+use crate::report::{Credit, FactorReport, Report, StopReport, TestReport};
 use crate::stored::StoredResult;
 use crate::warning::Warning;
 use crate::work::{self, Watch};
@@ -91,6 +91,9 @@ pub struct Order<'a> {
     pub double_check: bool,
     /// The log and the status file of the worker.
     pub watch: &'a Watch,
+    /// The name of the number if the assignment is a candidate. The result of a candidate is written to
+    /// the files for candidates; a result of M_p is also written to the results file.
+    pub candidate: Option<&'a str>,
 }
 
 /// A job in progress.
@@ -146,7 +149,8 @@ impl<'a> Job<'a> {
     /// | | |
     /// |---|---|
     /// | `DIR/M<p>/`, or [`Number::file_name`] | checkpoints, residues for the proof, the stored result |
-    /// | `DIR/results.txt` | a line of JSON for each result |
+    /// | `DIR/results.txt` | a line of JSON for each result of a Mersenne number |
+    /// | `DIR/candidates.jsonl`, `DIR/lresults.txt` | lines for each result of a candidate |
     /// | `DIR/proof/` | proofs |
     ///
     /// A result is stored, delivered to the observer and recorded in the results file, in this
@@ -162,13 +166,13 @@ impl<'a> Job<'a> {
         let observer = Arc::clone(observer);
         let reporter = Reporter { observer, watch: self.watch().cloned() };
         if number == Number::mersenne(2) {
-            if self.order.is_some() {
+            if self.order.is_some() && self.candidate().is_none() {
                 return Err(RunError::NoTestOfM2);
             }
-            return reporter.deliver(Report::Test(Box::new(TestReport::of_m2(kind))));
+            return result::finish_untested(TestReport::of_m2(kind), self, &reporter);
         }
         if let Some(report) = TestReport::of_small(number) {
-            return reporter.deliver(report);
+            return result::finish_untested(report, self, &reporter);
         }
         // An impossible request is refused before any file is changed.
         if self.proof.is_some() && !number.is_mersenne() {
@@ -180,7 +184,7 @@ impl<'a> Job<'a> {
         let request = resolved(&self.request, number, &*reporter.observer)?;
         let plan = Plan::new(number, &request).map_err(|e| e.of_request(&request))?;
         self.can_check(&plan)?;
-        gimps::check_results_path(self.results_file(&self.results_path(self.credit())))?;
+        self.check_results_paths()?;
         if let Some(factor) = self.small_factor() {
             return result::finish_by_factor(FactorReport::new(number, factor), self, &reporter);
         }
@@ -230,6 +234,24 @@ impl<'a> Job<'a> {
             Some(_) => ResultsFile::Given(path),
             None => ResultsFile::Own(path),
         }
+    }
+
+    /// Returns the paths of the files for the result of a candidate, which [`Order::candidate`] names:
+    /// those of the worker that did the assignment. Returns `None` for another job.
+    fn candidate_paths(&self, credit: Option<&Credit>) -> Option<[PathBuf; 2]> {
+        self.candidate()?;
+        Some(work::candidate_paths(self.dir, credit.and_then(Credit::results_number)))
+    }
+
+    /// Returns an error if something that is not a file is in the place of a file for results.
+    fn check_results_paths(&self) -> Result<(), RunError> {
+        gimps::check_results_path(self.results_file(&self.results_path(self.credit())))?;
+        let own = self.candidate_paths(self.credit());
+        Ok(own.iter().flatten().try_for_each(|p| gimps::check_results_path(ResultsFile::Own(p)))?)
+    }
+
+    fn candidate(&self) -> Option<&str> {
+        self.order.as_ref().and_then(|order| order.candidate)
     }
 
     fn credit(&self) -> Option<&Credit> {
@@ -299,7 +321,7 @@ impl Run<'_> {
         both: Option<(Plan, Plan)>,
     ) -> Result<Report, RunError> {
         let (job, kind) = (self.job, self.job.spec.kind);
-        if job.is_whole() && report::is_recorded(kind) {
+        if job.is_whole() {
             self.try_results();
         }
         let proof = job.proof.filter(|_| job.is_whole()).and_then(|power| {

@@ -3,7 +3,7 @@
 
 use std::fs;
 
-use warpint_gimps as gimps;
+use warpint_gimps::{self as gimps, ResultsError, ResultsFile};
 use warpint_mersenne::proof::ResidueFolder;
 use warpint_mersenne::{Event, TestKind};
 
@@ -13,7 +13,7 @@ use crate::error::with_causes;
 use crate::note::Note;
 use crate::observer::{Reporter, Undelivered};
 use crate::proofs::is_want_of_room;
-use crate::report::{FactorReport, Report, TestReport};
+use crate::report::{self, Credit, FactorReport, Report, TestReport};
 use crate::stored::{Loaded, StoredError};
 use crate::warning::Warning;
 
@@ -130,7 +130,14 @@ impl Run<'_> {
     /// nevertheless, because its result will be stored in any case.
     pub(super) fn try_results(&self) {
         let job = self.job;
-        if let Err(e) = gimps::try_results_file(job.results_file(&job.results_path(job.credit()))) {
+        let own = job.candidate_paths(job.credit());
+        let tried = if report::is_recorded(job.spec.kind) {
+            gimps::try_results_file(job.results_file(&job.results_path(job.credit())))
+        } else {
+            Ok(())
+        };
+        let mut own = own.iter().flatten().map(|path| ResultsFile::Own(path));
+        if let Err(e) = tried.and_then(|()| own.try_for_each(gimps::try_results_file)) {
             self.reporter.warn(&Warning::NotRecordable {
                 number: self.number,
                 reason: e.to_string(),
@@ -139,19 +146,20 @@ impl Run<'_> {
         }
     }
 
-    /// Writes the result to the results file if it is not there yet. Returns false if the report
-    /// has no line for this file: see [`TestReport::result_line`].
+    /// Writes the result to the files for results if it is not there yet. Returns false if there is
+    /// no such file: see [`TestReport::result_line`] and [`Order::candidate`](super::Order::candidate).
     pub(super) fn record(&self, report: &TestReport) -> Result<bool, RunError> {
         let job = self.job;
+        let failed =
+            |source| RunError::NotRecorded { stored: self.stored.path().to_owned(), source };
+        let own = Report::Test(Box::new(report.clone()));
+        let of_candidate = record_candidate(job, &own, report.credit()).map_err(failed)?;
         let Some(line) = report.result_line() else {
-            return Ok(false);
+            return Ok(of_candidate);
         };
-        match gimps::append_result(job.results_file(&job.results_path(report.credit())), &line) {
-            Ok(_) => Ok(true),
-            Err(source) => {
-                Err(RunError::NotRecorded { stored: self.stored.path().to_owned(), source })
-            }
-        }
+        gimps::append_result(job.results_file(&job.results_path(report.credit())), &line)
+            .map(|_| true)
+            .map_err(failed)
     }
 
     /// Removes the files that remain if a process was killed directly after it stored the result of
@@ -192,21 +200,58 @@ impl Run<'_> {
 }
 
 /// Delivers a factor that makes the test unnecessary, and writes it to the results file, which has lines
-/// for Mersenne numbers only.
+/// for Mersenne numbers only, and to the files for candidates if the job is for one.
 pub(super) fn finish_by_factor(
     factor: FactorReport,
     job: &Job<'_>,
     reporter: &Reporter,
 ) -> Result<Report, RunError> {
     let line = factor.result_line(job.credit());
-    let delivered = reporter.deliver(Report::Factor(factor));
+    let factor = factor.credited(job.credit().filter(|_| job.candidate().is_some()).cloned());
+    let delivered = reporter.deliver(Report::Factor(factor.clone()));
+    let failed = |source| RunError::FactorNotRecorded { source };
+    record_candidate(job, &Report::Factor(factor), job.credit()).map_err(failed)?;
     let Some(line) = line else { return delivered };
     if job.results.is_none() {
         fs::create_dir_all(job.dir)
             .map_err(|source| RunError::Directory { path: job.dir.to_owned(), source })?;
     }
     let path = job.results_path(job.credit());
-    gimps::append_result(job.results_file(&path), &line)
+    gimps::append_result(job.results_file(&path), &line).map_err(failed)?;
+    delivered
+}
+
+/// Delivers the report of a prime that needs no test, and writes it to the files for candidates if the
+/// job is for one. Such a report is not stored.
+pub(super) fn finish_untested(
+    report: TestReport,
+    job: &Job<'_>,
+    reporter: &Reporter,
+) -> Result<Report, RunError> {
+    if job.candidate().is_some() {
+        job.check_results_paths()?;
+    }
+    let report = Report::Test(Box::new(report.credited(job.credit().cloned())));
+    let delivered = reporter.deliver(report.clone());
+    record_candidate(job, &report, job.credit())
         .map_err(|source| RunError::FactorNotRecorded { source })?;
     delivered
+}
+
+/// Writes the result of a candidate to both files for candidates, unless it is there already. Returns
+/// false and writes nothing if the job is not for a candidate.
+fn record_candidate(
+    job: &Job<'_>,
+    report: &Report,
+    credit: Option<&Credit>,
+) -> Result<bool, ResultsError> {
+    let (Some(name), Some([objects, lines])) = (job.candidate(), job.candidate_paths(credit))
+    else {
+        return Ok(false);
+    };
+    gimps::append_object(ResultsFile::Own(&objects), report)?;
+    if let Some(line) = report.llr_line(name, job.spec.number) {
+        gimps::append_text(ResultsFile::Own(&lines), &line)?;
+    }
+    Ok(true)
 }

@@ -1,5 +1,6 @@
 //! Reports of jobs, as one line of text (`Display`) or one JSON object (`Serialize`).
 
+mod llr;
 mod no_result;
 mod proof;
 #[cfg(test)]
@@ -275,7 +276,7 @@ impl TestReport {
 
     /// Returns the report of a prime below 2^63 that is not a Mersenne number; `None` for all other
     /// numbers. No residue is computed: the primality is proven by strong tests in machine words.
-    pub(crate) fn of_small(number: Number) -> Option<Report> {
+    pub(crate) fn of_small(number: Number) -> Option<Self> {
         let report = Self {
             number: text_of(number),
             exponent: number.exponent(),
@@ -284,7 +285,7 @@ impl TestReport {
             ..Self::untested()
         };
         let wanted = number.is_small_prime() && !number.is_mersenne();
-        wanted.then(|| Report::Test(Box::new(report)))
+        wanted.then_some(report)
     }
 
     /// Returns the report of a prime for which no engine computed anything, without its number.
@@ -482,7 +483,7 @@ pub(crate) fn is_recorded(kind: TestKind) -> bool {
 }
 
 /// Returns the text of a number in reports; `None` for M_p with prime p, which its exponent names.
-fn text_of(number: Number) -> Option<String> {
+pub(crate) fn text_of(number: Number) -> Option<String> {
     number.mersenne_exponent().is_none().then(|| number.to_string())
 }
 

@@ -24,6 +24,9 @@ pub struct FactorReport {
     factors: [String; 1],
     program: Program,
     timestamp: String,
+    /// The assignment, if it is a candidate.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    credit: Option<Box<Credit>>,
     #[serde(skip)]
     factor: Factor,
 }
@@ -41,8 +44,20 @@ impl FactorReport {
             factors: [factor.to_string()],
             program: Program::warpint(),
             timestamp: gimps::utc_now(),
+            credit: None,
             factor,
         }
+    }
+
+    /// Returns the report with its credit replaced.
+    #[must_use]
+    pub(crate) fn credited(self, credit: Option<Credit>) -> Self {
+        Self { credit: credit.map(Box::new), ..self }
+    }
+
+    /// Returns the factor.
+    pub(super) fn found(&self) -> &Factor {
+        &self.factor
     }
 
     /// Returns the line for the results file, with the assignment and the user of `credit`. Returns

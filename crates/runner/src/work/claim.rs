@@ -1,13 +1,14 @@
-//! Claims: locks that ensure that only one worker at a time uses a worker number or works on an
-//! exponent.
+//! Claims: locks that ensure that only one worker at a time uses a worker number or tests a
+//! number.
 
 use std::ffi::OsStr;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use warpint_files::{FileError, Folder, Lock};
+use warpint_mersenne::Number;
 
-/// The claim of a process on a worker number or on an exponent: a lock of the operating system on
+/// The claim of a process on a worker number or on a number: a lock of the operating system on
 /// an empty file. The operating system releases the lock when the process ends, even if it crashes.
 /// The file is not removed.
 #[derive(Debug)]
@@ -15,8 +16,8 @@ pub struct Claim {
     _lock: Lock,
 }
 
-/// The name of the lock file of an exponent in its directory `M<p>`.
-const OF_EXPONENT: &str = "claim";
+/// The name of the lock file of a number in its directory, [`Number::file_name`].
+const OF_NUMBER: &str = "claim";
 
 impl Claim {
     /// Locks the file; returns `None` if another process has locked it.
@@ -45,19 +46,19 @@ impl Claim {
         dir.join(format!("worker-{worker}.lock"))
     }
 
-    /// Returns the path of the lock file for all assignments of the exponent p.
+    /// Returns the path of the lock file for all assignments of a number.
     #[must_use]
-    pub fn of_exponent(dir: &Path, p: u32) -> PathBuf {
-        dir.join(format!("M{p}")).join(OF_EXPONENT)
+    pub fn of_number(dir: &Path, number: impl Into<Number>) -> PathBuf {
+        dir.join(number.into().file_name()).join(OF_NUMBER)
     }
 }
 
-/// Splits the path of a lock file into its directory and its name. The directory of an exponent is
+/// Splits the path of a lock file into its directory and its name. The directory of a number is
 /// created by this program. If it is a symbolic link, every later access to the lock file through
 /// the returned folder fails.
 fn place(path: &Path) -> Result<(Folder, &OsStr), FileError> {
     let (folder, name) = Folder::of(path)?;
-    let own = name == OF_EXPONENT;
+    let own = name == OF_NUMBER;
     Ok((if own { Folder::not_linked(folder.path()) } else { folder }, name))
 }
 
@@ -93,7 +94,7 @@ mod tests {
         for (path, says) in [
             (link, "it is a symbolic link, not a regular file"),
             (fifo, "it is a FIFO, not a regular file"),
-            (Claim::of_exponent(dir.path(), 7), "M7 is a symbolic link, not a directory"),
+            (Claim::of_number(dir.path(), 7), "M7 is a symbolic link, not a directory"),
         ] {
             let error = Claim::try_take(&path).unwrap_err().to_string();
             assert!(error.ends_with(says), "{error}");

@@ -3,26 +3,36 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use warpint_gimps::{Line, WorkFile};
+use warpint_gimps::{Line, NumberedLine, WorkFile};
 use warpint_mersenne::Exponent;
 
 use super::PATIENCE;
+use super::entry::{Entry, entries};
+use super::header::Header;
 use crate::RunError;
 
-/// Checks that a line is an assignment for this program.
+/// Checks that a line is an assignment for this program. Returns the line to be appended to a list:
+/// instead of a line of integers, the number that it names, because headers of the list would change
+/// the meaning of the integers.
 ///
 /// # Errors
 /// Returns [`RunError::Exponent`] if the exponent of the assignment cannot be tested, and
 /// [`RunError::NoAssignment`] for any other reason.
-pub fn check_line(line: &str) -> Result<(), RunError> {
-    let refused = match Line::parse(line.as_bytes()) {
-        Line::Work(assignment) => {
+pub fn check_line(line: &str) -> Result<String, RunError> {
+    let line = line.trim();
+    let bytes = line.as_bytes().to_vec();
+    let numbered = NumberedLine { number: 1, line: Line::parse(&bytes), bytes };
+    let refused = match entries(&[numbered]).next() {
+        Some(Entry::Assignment(assignment)) => {
             Exponent::new(assignment.work.exponent().into())?;
-            return Ok(());
+            return Ok(line.into());
         }
-        Line::Foreign(why) => why.to_string(),
-        Line::Malformed(why) => why.to_string(),
-        Line::Blank | Line::Comment => "it is not an assignment".into(),
+        Some(Entry::Candidate(candidate)) => return Ok(candidate.name().into()),
+        Some(Entry::Foreign(why) | Entry::Malformed(why)) => why,
+        _ if Header::is_meant(line) => {
+            "it is a header: write headers and the lines below them into the list".into()
+        }
+        _ => "it is not an assignment".into(),
     };
     Err(RunError::NoAssignment(refused))
 }

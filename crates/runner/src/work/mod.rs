@@ -1,5 +1,6 @@
 //! Workers that share a directory and its list of assignments.
 //!
+//! An assignment is a line in the form of GIMPS or a candidate, a number k·b^n ± 1.
 //! A worker takes the first assignment that it can do and that no other worker has claimed
 //! ([`Claim`]), runs it as a [`Job`](crate::Job), removes its line from the list, and continues.
 //! The table lists the files in the directory for worker N of several. If a directory has only one
@@ -8,21 +9,25 @@
 //! | file | content |
 //! |---|---|
 //! | `worktodo-N.txt` | lines for this worker only, done before those of `worktodo.txt` |
-//! | `results-N.txt` | its results |
+//! | `results-N.txt` | its results of assignments of GIMPS |
+//! | `candidates-N.jsonl`, `lresults-N.txt` | its results of candidates, as JSON objects and in the form of LLR |
 //! | `warpint-N.log` | its actions with their times |
 //! | `status-N.json` | its present state ([`WorkerStatus`]) |
 //! | `worker-N.lock` | the claim of its number |
-//! | `M<p>/claim` | the claim of all assignments of an exponent |
+//! | `M<p>/claim`, `k_b_n+1/claim`, `k_b_n-1/claim` | the claim of all assignments of a number |
 //! | `M<p>.cert` | the start residue of a certification ([`StartFile`]) |
 
 mod claim;
 mod crew;
+mod entry;
+mod header;
 mod list;
 mod log;
 mod overview;
 mod shift;
 mod start_file;
 mod status;
+mod task;
 mod tests_of;
 mod watch;
 mod worker;
@@ -49,6 +54,12 @@ const PATIENCE: Duration = Duration::from_secs(120);
 /// AutoPrimeNet watches these files.
 pub(crate) fn results_path(dir: &Path, worker: Option<u32>) -> PathBuf {
     numbered(dir, "results", worker, "txt")
+}
+
+/// Returns the paths of the files for results of candidates: JSON objects, and lines of text in the form
+/// of LLR, whose own file has the same name.
+pub(crate) fn candidate_paths(dir: &Path, worker: Option<u32>) -> [PathBuf; 2] {
+    [numbered(dir, "candidates", worker, "jsonl"), numbered(dir, "lresults", worker, "txt")]
 }
 
 /// Returns `DIR/stem.extension` for the only worker, `DIR/stem-N.extension` for worker N of

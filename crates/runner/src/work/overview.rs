@@ -6,8 +6,9 @@ use std::time::Duration;
 use std::{fs, io};
 
 use serde::Serialize;
-use warpint_gimps::{Line, WorkFile, WorkFileError};
+use warpint_gimps::{WorkFile, WorkFileError};
 
+use super::entry::{Entry, entries};
 use super::{Claim, State, WorkerStatus};
 use crate::RunError;
 
@@ -29,9 +30,11 @@ pub struct Overview {
 pub struct ListStatus {
     /// The path of the list.
     pub file: String,
-    /// The number of assignments that are still to be done.
+    /// The number of assignments of GIMPS that are still to be done.
     pub assignments: u32,
-    /// The number of lines that are not valid assignments.
+    /// The number of candidates that are still to be tested.
+    pub candidates: u32,
+    /// The number of lines that are neither valid assignments nor valid candidates.
     pub malformed: u32,
     /// The number of assignments that only other programs can do.
     pub foreign: u32,
@@ -68,12 +71,13 @@ impl Overview {
 impl ListStatus {
     fn of(list: &WorkFile) -> Result<Self, WorkFileError> {
         let mut lines = Self { file: list.path().display().to_string(), ..Self::default() };
-        for line in list.read()? {
-            match line.line {
-                Line::Work(_) => lines.assignments += 1,
-                Line::Foreign(_) => lines.foreign += 1,
-                Line::Malformed(_) => lines.malformed += 1,
-                Line::Blank | Line::Comment => {}
+        for entry in entries(&list.read()?) {
+            match entry {
+                Entry::Assignment(_) => lines.assignments += 1,
+                Entry::Candidate(_) => lines.candidates += 1,
+                Entry::Foreign(_) => lines.foreign += 1,
+                Entry::Malformed(_) | Entry::BelowMalformed => lines.malformed += 1,
+                Entry::Nothing => {}
             }
         }
         Ok(lines)

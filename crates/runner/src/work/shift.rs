@@ -5,14 +5,17 @@ use std::fs;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use warpint_gimps::{Assignment, Line, NumberedLine, Work, WorkFile};
+use warpint_gimps::{Assignment, Line, Work, WorkFile};
 use warpint_mersenne::proof::{Points, power_for};
-use warpint_mersenne::{Exponent, StopToken, TestKind};
+use warpint_mersenne::{Exponent, Number, StopToken, TestKind};
 use warpint_progress::units;
 
+use super::entry::{Entry, Key, depends_on_others, entries, position};
+use super::task::{Errand, Place, Task};
 use super::worker::{Ended, Tally, Worker};
 use super::{Claim, StartFile, Watch, spec_of};
 use crate::RunError;
+use crate::candidate::Candidate;
 use crate::error::{one_line, with_causes};
 use crate::job::{Job, Order, TF_LIMIT};
 use crate::note::Note;
@@ -25,20 +28,6 @@ const POLL: Duration = Duration::from_secs(2);
 /// The interval at which a waiting worker looks for a stop request.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
-/// A line of a list, and the index of the list in [`Shift::lists`].
-struct Place {
-    list: usize,
-    line: NumberedLine,
-}
-
-/// An assignment to be done, its line, and the claim on its exponent.
-struct Task {
-    place: Place,
-    assignment: Assignment,
-    exponent: Exponent,
-    _claim: Claim,
-}
-
 /// The state of a worker while it does the assignments of its lists.
 pub(super) struct Shift<'a> {
     options: &'a Worker,
@@ -49,11 +38,11 @@ pub(super) struct Shift<'a> {
     reporter: Reporter,
     stop: &'a StopToken,
     /// The lines that are not assignments for this program and have been reported to the user. Each
-    /// line is reported only once.
-    told: HashSet<Vec<u8>>,
+    /// line is reported only once for the same reason.
+    told: HashSet<(Vec<u8>, String)>,
     /// The lines whose assignments failed, or that could not be removed after their assignments
     /// were done. These assignments are not tried again.
-    given_up: HashSet<Vec<u8>>,
+    given_up: HashSet<Key>,
     /// The text of the last warning that the lines of a file of additions could not be moved;
     /// `None` if lines have been moved since. The same warning is not repeated.
     stuck: Option<String>,
@@ -124,7 +113,7 @@ impl<'a> Shift<'a> {
     /// `worktodo.add`, to the lists.
     fn merge_added(&mut self) {
         for list in 0..self.lists.len() {
-            let merged = self.lists[list].merge_added();
+            let merged = self.lists[list].merge_added_unless(depends_on_others);
             self.pass_notices(list);
             let added = self.lists[list].path().with_extension("add");
             let added = added.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -156,25 +145,22 @@ impl<'a> Shift<'a> {
             // All lines are reported at once, while the line numbers match those in the file.
             self.tell_of_others(&places);
             self.tally.busy = 0;
-            places.sort_by_key(|place| !is_cert(&place.line));
+            places.sort_by_key(|place| !place.is_cert());
             for place in places {
-                let Line::Work(assignment) = &place.line.line else { continue };
-                if self.given_up.contains(&place.line.bytes) {
+                if self.given_up.contains(&place.key()) {
                     continue;
                 }
-                let exponent = match Exponent::new(assignment.work.exponent().into()) {
-                    Ok(exponent) => exponent,
-                    Err(e) => {
+                let errand = match Errand::of(&place.entry) {
+                    None => continue,
+                    Some(Ok(errand)) => errand,
+                    Some(Err(e)) => {
                         self.give_up(&place, e.into());
                         continue;
                     }
                 };
-                match self.claim(exponent.get()) {
+                match self.claim(errand.number()) {
                     Ok(Some(_claim)) if !self.is_there(&place)? => continue 'again,
-                    Ok(Some(claim)) => {
-                        let assignment = assignment.clone();
-                        return Ok(Some(Task { place, assignment, exponent, _claim: claim }));
-                    }
+                    Ok(Some(claim)) => return Ok(Some(Task { place, errand, _claim: claim })),
                     Ok(None) => self.tally.busy += 1,
                     Err(e) => self.give_up(&place, e),
                 }
@@ -187,7 +173,10 @@ impl<'a> Shift<'a> {
     fn read(&self) -> Result<Vec<Place>, RunError> {
         let mut places = vec![];
         for (list, file) in self.lists.iter().enumerate() {
-            places.extend(file.read()?.into_iter().map(|line| Place { list, line }));
+            let lines = file.read()?;
+            let meanings: Vec<Entry> = entries(&lines).collect();
+            let place = |(line, entry)| Place { list, line, entry };
+            places.extend(lines.into_iter().zip(meanings).map(place));
         }
         Ok(places)
     }
@@ -197,25 +186,31 @@ impl<'a> Shift<'a> {
     fn tell_of_others(&mut self, places: &[Place]) {
         (self.tally.malformed, self.tally.foreign) = (0, 0);
         for place in places {
-            let why = match &place.line.line {
-                Line::Blank | Line::Comment | Line::Work(_) => continue,
-                Line::Malformed(why) => {
+            let why = match &place.entry {
+                Entry::Nothing | Entry::Assignment(_) | Entry::Candidate(_) => continue,
+                // The header above the line is reported.
+                Entry::BelowMalformed => {
                     self.tally.malformed += 1;
-                    why.to_string()
+                    continue;
                 }
-                Line::Foreign(why) => {
+                Entry::Malformed(why) => {
+                    self.tally.malformed += 1;
+                    why
+                }
+                Entry::Foreign(why) => {
                     self.tally.foreign += 1;
-                    why.to_string()
+                    why
                 }
             };
-            if self.told.insert(place.line.bytes.clone()) {
-                self.reporter.warn(&Warning::NotOurs { place: self.at(place), reason: why });
+            if self.told.insert((place.line.bytes.clone(), why.clone())) {
+                let reason = why.clone();
+                self.reporter.warn(&Warning::NotOurs { place: self.at(place), reason });
             }
         }
     }
 
-    fn claim(&self, p: u32) -> Result<Option<Claim>, RunError> {
-        let path = Claim::of_exponent(&self.options.dir, p);
+    fn claim(&self, number: Number) -> Result<Option<Claim>, RunError> {
+        let path = Claim::of_number(&self.options.dir, number);
         let folder = path.parent().unwrap_or(&self.options.dir);
         fs::create_dir_all(folder)
             .and_then(|()| Claim::try_take(&path))
@@ -226,24 +221,32 @@ impl<'a> Shift<'a> {
     /// removed the line.
     fn is_there(&self, place: &Place) -> Result<bool, RunError> {
         let lines = self.lists[place.list].read()?;
-        Ok(lines.iter().any(|other| other.bytes == place.line.bytes))
+        Ok(position(&lines, &place.key()).is_some())
     }
 
     /// Runs the test of a task. Returns true if a stop request ended the test.
     fn work(&mut self, task: &Task) -> bool {
-        let (options, work) = (self.options, &task.assignment.work);
-        let spec = match spec_of(&options.dir, work, task.exponent) {
+        match &task.errand {
+            Errand::Assignment(assignment, exponent) => {
+                self.do_assignment(task, assignment, *exponent)
+            }
+            Errand::Candidate(candidate) => self.test_candidate(task, candidate),
+        }
+    }
+
+    fn do_assignment(&mut self, task: &Task, assignment: &Assignment, exponent: Exponent) -> bool {
+        let (options, work) = (self.options, &assignment.work);
+        let spec = match spec_of(&options.dir, work, exponent) {
             Ok(spec) => spec,
             Err(e) => {
                 self.give_up(&task.place, e);
                 return false;
             }
         };
-        let (p, kind) = (task.exponent.get(), spec.kind);
-        let credit = self.credit(&task.assignment);
-        self.watch.begin(p, kind, &credit);
+        let (p, kind) = (exponent.get(), spec.kind);
+        let credit = self.credit(assignment);
         // Exponents assigned by the server have been searched for factors.
-        let searched = task.assignment.aid.is_some() || work.has_factoring_history();
+        let searched = assignment.aid.is_some() || work.has_factoring_history();
         let double_check = work.is_double_check();
         let wants_proof = kind == TestKind::Prp && options.proofs;
         // An exponent too small for the power gets no proof.
@@ -251,13 +254,38 @@ impl<'a> Shift<'a> {
             .proof_power
             .or_else(|| power_for(p))
             .filter(|&power| wants_proof && Points::new(p, power).is_some());
+        let order = Order { credit, double_check, watch: self.watch, candidate: None };
         let job = Job {
-            request: options.request,
             proof: proof_power,
-            checkpoint_interval: options.checkpoint_interval,
             tf_limit: (!searched && !double_check).then_some(TF_LIMIT),
-            order: Some(Order { credit, double_check, watch: self.watch }),
             ..Job::new(spec, &options.dir)
+        };
+        self.run(task, job, order)
+    }
+
+    /// Tests a candidate as `warpint test` does.
+    fn test_candidate(&mut self, task: &Task, candidate: &Candidate) -> bool {
+        let job = candidate.job(None, Candidate::FACTOR_LIMIT, &self.options.dir);
+        candidate.notes(job.spec.kind).iter().for_each(|note| self.reporter.say(note));
+        let order = Order {
+            credit: self.credit_for(candidate.name().into(), None),
+            double_check: false,
+            watch: self.watch,
+            candidate: Some(candidate.name()),
+        };
+        self.run(task, job, order)
+    }
+
+    /// Runs the job of a task, and removes its line if the result is recorded. Returns true if a stop
+    /// request ended the test.
+    fn run<'j>(&mut self, task: &'j Task, job: Job<'j>, order: Order<'j>) -> bool {
+        let kind = job.spec.kind;
+        self.watch.begin(job.spec.number, kind, &order.credit);
+        let job = Job {
+            request: self.options.request,
+            checkpoint_interval: self.options.checkpoint_interval,
+            order: Some(order),
+            ..job
         };
         match job.run(&self.reporter.observer, self.stop) {
             Ok(Report::Stopped(_)) => return true,
@@ -268,10 +296,16 @@ impl<'a> Shift<'a> {
     }
 
     fn credit(&self, assignment: &Assignment) -> Credit {
-        let (options, work) = (self.options, &assignment.work);
+        let work = &assignment.work;
+        let name = format!("{} {}", work.keyword(), work.exponent());
+        self.credit_for(name, assignment.aid.clone())
+    }
+
+    fn credit_for(&self, assignment: String, aid: Option<String>) -> Credit {
+        let options = self.options;
         Credit {
-            assignment: format!("{} {}", work.keyword(), work.exponent()),
-            aid: assignment.aid.clone(),
+            assignment,
+            aid,
             user: options.user.clone(),
             computer: options.computer.clone(),
             worker: options.number.unwrap_or(0),
@@ -284,15 +318,18 @@ impl<'a> Shift<'a> {
     /// [`StartFile::clear_finished`] removes the residue later.
     fn finish(&mut self, task: &Task, kind: TestKind) {
         let place = &task.place;
-        let removed = self.lists[place.list].remove_line(&place.line.bytes);
+        let key = place.key();
+        let removed = self.lists[place.list].remove_chosen(|lines| position(lines, &key));
         self.pass_notices(place.list);
         match removed {
             Ok(was_there) => {
                 if !was_there {
                     self.reporter.warn(&Warning::LineGone { place: self.at(place) });
                 }
-                if let Work::Cert { .. } = task.assignment.work {
-                    self.remove_start(&task.assignment.work, kind);
+                if let Errand::Assignment(Assignment { work, .. }, _) = &task.errand
+                    && matches!(work, Work::Cert { .. })
+                {
+                    self.remove_start(work, kind);
                 }
                 self.tally.done += 1;
                 self.watch.ended(true);
@@ -322,7 +359,7 @@ impl<'a> Shift<'a> {
     fn give_up(&mut self, place: &Place, error: RunError) {
         let warning = Warning::Failed { place: self.at(place), reason: one_line(&error) };
         self.reporter.warn(&warning);
-        self.given_up.insert(place.line.bytes.clone());
+        self.given_up.insert(place.key());
         self.tally.failed += 1;
         self.tally.errors.push(error);
         self.watch.ended(false);
@@ -360,10 +397,6 @@ impl<'a> Shift<'a> {
         }
         line
     }
-}
-
-fn is_cert(line: &NumberedLine) -> bool {
-    matches!(&line.line, Line::Work(Assignment { work: Work::Cert { .. }, .. }))
 }
 
 /// Waits until the lists are to be read again. Returns false if a stop was requested.

@@ -176,7 +176,7 @@ impl StartFile {
 
     /// Removes the file if no process has claimed M_p. Returns whether the file was removed.
     fn remove_finished(&self) -> bool {
-        let claim = Claim::try_take(&Claim::of_exponent(&self.dir, self.p));
+        let claim = Claim::try_take(&Claim::of_number(&self.dir, self.p));
         matches!(claim, Ok(Some(_))) && fs::remove_file(&self.path).is_ok()
     }
 }
@@ -287,7 +287,7 @@ mod tests {
         touch(&file.path, 3600);
         assert_eq!(cleared(dir.path()), 0, "it is newer than the result");
         touch(&file.path, 0);
-        let claim = Claim::try_take(&Claim::of_exponent(dir.path(), P)).unwrap();
+        let claim = Claim::try_take(&Claim::of_number(dir.path(), P)).unwrap();
         assert_eq!(cleared(dir.path()), 0, "somebody is at it");
         drop(claim);
         assert_eq!(cleared(dir.path()), 1);

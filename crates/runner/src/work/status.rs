@@ -59,9 +59,12 @@ pub enum State {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct TestStatus {
-    /// The exponent p of M_p = 2^p − 1.
+    /// The number k·b^n ± 1, such as `3*2^189+1`; absent for M_p with prime p.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub number: Option<String>,
+    /// The exponent n of k·b^n ± 1, which is p for M_p.
     pub exponent: u32,
-    /// The work type in the terms of GIMPS: `PRP-3`, `LL` or `Cert`.
+    /// The work type: `PRP-3`, `LL` or `Cert`, and for candidates also `PRP-a`, `Proth-a` or `LLR`.
     pub worktype: String,
     /// The identifier of the assignment (AID); absent for an assignment without an identifier.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -110,6 +113,14 @@ pub struct TestStatus {
     /// The errors from which the test has recovered since the present process started or resumed
     /// it.
     pub errors: ErrorStatus,
+}
+
+impl TestStatus {
+    /// Returns the name of the number, such as `M127` or `3*2^189+1`.
+    #[must_use]
+    pub fn name(&self) -> String {
+        self.number.clone().unwrap_or_else(|| format!("M{}", self.exponent))
+    }
 }
 
 /// The round-off of the engine's products since the engine was built.

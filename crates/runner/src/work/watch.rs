@@ -7,12 +7,12 @@ use std::time::{Duration, Instant};
 
 use warpint_device::WatchedSensors;
 use warpint_gimps as gimps;
-use warpint_mersenne::{Event, Plan, TestKind, progress_line};
+use warpint_mersenne::{Event, Number, Plan, TestKind, progress_line};
 
 use super::log::Log;
 use super::status::{ErrorStatus, RoundOffStatus, State, TestStatus, WorkerStatus};
 use crate::observer::Observer;
-use crate::report::Credit;
+use crate::report::{Credit, text_of};
 
 /// The interval at which the status file is written while a test makes progress.
 const WRITE_EVERY: Duration = Duration::from_secs(2);
@@ -72,19 +72,21 @@ impl Watch {
         Self(Arc::new(Mutex::new(told)))
     }
 
-    /// Writes a line to the log. While a test of M_p is in progress, a leading `M<p>` is removed,
+    /// Writes a line to the log. While a test is in progress, a leading name of its number is removed,
     /// because the log itself adds the number to each line.
     pub fn log(&self, line: &str) {
         self.told().say(line);
     }
 
     /// Records in the status that an assignment starts.
-    pub fn begin(&self, p: u32, kind: TestKind, credit: &Credit) {
+    pub fn begin(&self, number: impl Into<Number>, kind: TestKind, credit: &Credit) {
+        let number = number.into();
         let mut told = self.told();
         told.progress.clear();
         told.status.state = State::Preparing;
         told.status.test = Some(TestStatus {
-            exponent: p,
+            number: text_of(number),
+            exponent: number.exponent(),
             worktype: kind.work_type().into(),
             aid: credit.aid.clone(),
             device: None,
@@ -92,7 +94,7 @@ impl Watch {
             fft_length: None,
             since: gimps::utc_now(),
             iteration: 0,
-            total: kind.iterations(p),
+            total: kind.iterations(number),
             percent: 0.0,
             proof_percent: None,
             us_per_iteration: None,
@@ -185,7 +187,7 @@ impl Told {
     fn say(&mut self, line: &str) {
         let (place, line) = match &self.status.test {
             Some(test) => {
-                let number = format!("M{}", test.exponent);
+                let number = test.name();
                 let bare = line
                     .strip_prefix(&number)
                     .and_then(|rest| [": ", ", ", " "].iter().find_map(|&s| rest.strip_prefix(s)));

@@ -10,7 +10,7 @@ use warpint_gimps::{self as gimps, ResultsFile, WorkFile};
 use warpint_mersenne::{PlanRequest, StopToken};
 
 use super::shift::Shift;
-use super::{Claim, PATIENCE, State, Watch, results_path};
+use super::{Claim, PATIENCE, State, Watch, candidate_paths, results_path};
 use crate::RunError;
 use crate::error::with_causes;
 use crate::observer::{Observer, Reporter};
@@ -57,15 +57,16 @@ pub struct Tally {
     /// The number of the worker; absent for the only worker of a directory.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub worker: Option<u32>,
-    /// The number of assignments that this worker has done.
+    /// The number of assignments, with candidates, that this worker has done.
     pub done: u32,
     /// The number of assignments that failed. Their lines are kept in the list.
     pub failed: u32,
-    /// The number of lines that are not valid assignments. They are kept in the list.
+    /// The number of lines that are neither valid assignments nor valid candidates. They are kept in the
+    /// list.
     pub malformed: u32,
     /// The number of assignments that only other programs can do. Their lines are kept in the list.
     pub foreign: u32,
-    /// The number of assignments whose exponents other workers have claimed. Their lines are kept
+    /// The number of assignments whose numbers other workers have claimed. Their lines are kept
     /// in the list.
     pub busy: u32,
     /// The errors with which assignments failed.
@@ -111,7 +112,10 @@ impl Worker {
     /// Returns an error if the results file, a list or the lock file cannot be used, if another
     /// worker has the same number, or if the observer could not deliver the tally.
     pub fn run(&self, observer: &Arc<dyn Observer>, stop: &StopToken) -> Result<Ended, RunError> {
-        gimps::check_results_path(ResultsFile::Own(&results_path(&self.dir, self.number)))?;
+        let own = candidate_paths(&self.dir, self.number);
+        for path in [results_path(&self.dir, self.number)].iter().chain(&own) {
+            gimps::check_results_path(ResultsFile::Own(path))?;
+        }
         // Paths that cannot be lists, such as a folder or a FIFO, are refused before any work, too.
         let lists = self.lists(stop);
         for list in &lists {

@@ -78,15 +78,14 @@ fn worker(args: &WorkArgs, request: PlanRequest) -> Worker {
 /// Handles the option `--add`: appends lines to the list of assignments, either all of them or
 /// none.
 fn add(args: &WorkArgs) -> anyhow::Result<Exit> {
-    for line in &args.add {
-        check_line(line).context("--add")?;
-    }
-    let Appended { path, notices } = append(&args.dir, &args.add)?;
+    let checked = args.add.iter().map(|line| check_line(line).context("--add"));
+    let lines: Vec<String> = checked.collect::<anyhow::Result<_>>()?;
+    let Appended { path, notices } = append(&args.dir, &lines)?;
     for line in notices {
         report::notice(&line);
     }
     let file = path.display().to_string();
-    let added = args.add.len();
+    let added = lines.len();
     if args.json {
         report::print(&Added { added, file }, true)?;
     } else if !args.quiet {
