@@ -111,6 +111,11 @@ pub enum Warning {
         /// The reason, as text.
         reason: String,
     },
+    /// Further lines are not assignments for this program.
+    MoreNotOurs {
+        /// The number of these lines.
+        count: usize,
+    },
     /// An assignment failed; its line is kept.
     Failed {
         /// The path of the list and the number of the line, such as `worktodo.txt, line 3`.
@@ -212,6 +217,9 @@ impl Display for Warning {
                 write!(f, "warning: {file} is left as it is: {reason}")
             }
             Self::NotOurs { place, reason } => write!(f, "{place}: {reason}; the line is kept"),
+            Self::MoreNotOurs { count } => {
+                write!(f, "{count} further lines are no work for this program, and are kept")
+            }
             Self::Failed { place, reason } => {
                 write!(f, "error: {place}: {reason}; the line is kept")
             }

@@ -293,3 +293,52 @@ mod several {
         assert_eq!(found, wanted);
     }
 }
+
+/// Such results are not stored, so a worker may find one again.
+#[test]
+fn what_needs_no_test_is_recorded_once_whichever_worker_does_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let lines = "81*10^50+1\n5*2^7+1\n9*2^420-1\n3*2^276+1\n";
+    list(dir.path(), lines);
+    assert_eq!(warpint(dir.path(), "work work --worker 0").code, Some(0));
+    list(dir.path(), lines);
+    assert_eq!(warpint(dir.path(), "work work --worker 1").code, Some(0));
+    assert_eq!(text(dir.path(), "worktodo.txt"), "");
+    assert_eq!(llr_lines(dir.path(), "lresults-0.txt").len(), 4);
+    assert_eq!(objects(dir.path(), "candidates-0.jsonl").len(), 4);
+    assert!(!dir.path().join("work/lresults-1.txt").exists());
+    assert!(!dir.path().join("work/candidates-1.jsonl").exists());
+}
+
+/// Further results would be lost, too.
+#[cfg(unix)]
+#[test]
+fn a_result_that_cannot_be_kept_ends_the_work() {
+    let dir = tempfile::tempdir().unwrap();
+    let lines = "3*2^2208+1\n5*2^913+1\n3*2^2816+1\n";
+    list(dir.path(), lines);
+    let script =
+        format!("trap '' XFSZ; ulimit -f 0; exec {} work work --quiet", crate::common::WARPINT);
+    let mut shell = std::process::Command::new("sh");
+    shell.env("WARPINT_CONFIG_DIR", dir.path().join("config")).current_dir(dir.path());
+    let ran = Ran::from(shell.args(["-c", &script]).output().unwrap());
+    assert_eq!((ran.code, ran.out.lines().count()), (Some(4), 1), "{ran:?}");
+    assert!(ran.out.starts_with("3*2^2208+1 is prime (Proth)"), "{ran:?}");
+    assert!(ran.err.contains("the result is printed only"), "{ran:?}");
+    assert_eq!(text(dir.path(), "worktodo.txt"), lines);
+    // With room, everything is done.
+    assert_eq!(warpint(dir.path(), "work work --quiet").code, Some(0));
+    assert_eq!(llr_lines(dir.path(), "lresults.txt").len(), 3);
+}
+
+#[test]
+fn of_many_broken_lines_the_first_ones_are_told_of() {
+    let dir = tempfile::tempdir().unwrap();
+    let lines: String = (0..500).map(|n| format!("3 {n}\n")).collect();
+    list(dir.path(), &(lines.clone() + "3*2^276+1\n"));
+    let ran = warpint(dir.path(), "work work");
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert_eq!(ran.err.matches("has 2 of the 4 integers").count(), 20, "{ran:?}");
+    assert_eq!(ran.err.matches("480 further lines are no work for this program").count(), 1);
+    assert_eq!(text(dir.path(), "worktodo.txt"), lines);
+}

@@ -33,6 +33,8 @@ mod places;
 mod tests;
 
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use warpint_files::{Folder, Lock};
 
@@ -42,6 +44,8 @@ pub(crate) use places::Spot;
 
 /// The name of the lock file.
 const LOCK: &str = "lock";
+/// The time for which a lock is awaited.
+const PATIENCE: Duration = Duration::from_millis(500);
 
 /// An open store. It is locked until the value is dropped.
 #[derive(Debug)]
@@ -53,7 +57,8 @@ pub struct Store {
 }
 
 impl Store {
-    /// Opens the store in a directory, which is created if it is missing. Removes temporary files of
+    /// Opens the store in a directory, which is created if it is missing. Waits up to half a second for its
+    /// lock. Removes temporary files of
     /// killed processes. Reads the first line of each file, not its sections.
     ///
     /// # Errors
@@ -62,8 +67,15 @@ impl Store {
     pub fn open(path: &Path) -> Result<Self, KeysError> {
         let folder = Folder::at(path);
         folder.make()?;
-        let Some(lock) = folder.try_lock(LOCK)? else {
-            return Err(KeysError::StoreInUse { path: path.to_owned() });
+        // A child process that this process is starting has copies of its open files for a moment, and so a
+        // lock that was released just before.
+        let begun = Instant::now();
+        let lock = loop {
+            match folder.try_lock(LOCK)? {
+                Some(lock) => break lock,
+                None if begun.elapsed() < PATIENCE => thread::sleep(PATIENCE / 50),
+                None => return Err(KeysError::StoreInUse { path: path.to_owned() }),
+            }
         };
         let lock = lock.enforced()?;
         folder.clear_away(|name| part::number(name).is_some());

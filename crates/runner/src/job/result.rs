@@ -2,6 +2,8 @@
 //! makes obsolete.
 
 use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
 
 use warpint_gimps::{self as gimps, ResultsError, ResultsFile};
 use warpint_mersenne::proof::ResidueFolder;
@@ -249,9 +251,54 @@ fn record_candidate(
     else {
         return Ok(false);
     };
-    gimps::append_object(ResultsFile::Own(&objects), report)?;
-    if let Some(line) = report.llr_line(name, job.spec.number) {
+    // Reports of tests are stored, with the worker that records them. Others may be made again by another
+    // worker, if the first one was killed before it removed the line of the list.
+    let is_stored = matches!(report, Report::Test(report) if !report.is_untested());
+    let line = report.llr_line(name, job.spec.number);
+    let said = |line: &[u8]| without_time(line).to_vec();
+    let wanted = line.as_ref().map(|line| said(line.as_bytes()));
+    let is_same_object = |found: &[u8]| is_of_candidate(found, name);
+    let is_same_line = |found: &[u8]| Some(said(found)) == wanted;
+    if is_stored || !is_in_other_files(&objects, is_same_object) {
+        gimps::append_object(ResultsFile::Own(&objects), report)?;
+    }
+    if let Some(line) = line
+        && (is_stored || !is_in_other_files(&lines, is_same_line))
+    {
         gimps::append_text(ResultsFile::Own(&lines), &line)?;
     }
     Ok(true)
+}
+
+/// Returns a line in the form of LLR without its time and its line ending.
+fn without_time(line: &[u8]) -> &[u8] {
+    const TIME: &[u8] = b"  Time : ";
+    let end = line.windows(TIME.len()).position(|bytes| bytes == TIME).unwrap_or(line.len());
+    line[..end].trim_ascii_end()
+}
+
+/// Returns whether a line is the JSON object of the candidate with this name.
+fn is_of_candidate(line: &[u8], name: &str) -> bool {
+    let object = serde_json::from_slice::<serde_json::Value>(line);
+    object.is_ok_and(|object| object["credit"]["assignment"] == name)
+}
+
+/// Returns whether a file of another worker, beside the file `own`, has a line for which `is_same` returns
+/// true. Files that cannot be read have none.
+fn is_in_other_files(own: &Path, is_same: impl Fn(&[u8]) -> bool) -> bool {
+    let stem = |path: &Path| {
+        let stem = path.file_stem()?.to_str()?;
+        let end =
+            stem.rfind('-').filter(|&end| stem[end + 1..].bytes().all(|b| b.is_ascii_digit()));
+        Some(stem[..end.unwrap_or(stem.len())].to_owned())
+    };
+    let is_other = |path: &PathBuf| {
+        path != own && path.extension() == own.extension() && stem(path) == stem(own)
+    };
+    let entries = own.parent().and_then(|dir| fs::read_dir(dir).ok()).into_iter().flatten();
+    let mut others = entries.flatten().map(|entry| entry.path()).filter(is_other);
+    others.any(|path| {
+        let Ok(file) = fs::File::open(path) else { return false };
+        BufReader::new(file).split(b'\n').map_while(Result::ok).any(|line| is_same(&line))
+    })
 }

@@ -428,6 +428,11 @@ impl TestReport {
         self.credit.as_ref().is_some_and(|own| own.is_for(credit))
     }
 
+    /// Returns whether the number needed no test.
+    pub(crate) fn is_untested(&self) -> bool {
+        self.engine.is_none()
+    }
+
     /// Returns whether the test is finished.
     #[must_use]
     pub fn is_final(&self) -> bool {

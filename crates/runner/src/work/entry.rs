@@ -55,9 +55,26 @@ pub(super) fn position(lines: &[NumberedLine], key: &Key) -> Option<usize> {
     lines.iter().zip(entries(lines)).position(is_found)
 }
 
-/// Returns whether the meaning of a line depends on the lines above it, or the line is a header.
+/// Returns whether the meaning of a line depends on the lines above it, or the line may be a header.
 pub(super) fn depends_on_others(line: &[u8]) -> bool {
-    text_of(line).is_some_and(|text| Header::is_meant(text) || integers(text).is_some())
+    if matches!(Line::parse(line), Line::Malformed(_)) {
+        return may_be_header(line) || text_of(line).is_some_and(|text| integers(text).is_some());
+    }
+    false
+}
+
+/// Returns whether a line that is neither blank, nor a comment, nor an assignment may be meant as a header.
+/// Lines of integers below it must not be done with the header before. Broken lines of integers, such as
+/// `3 x`, and broken numbers, such as `3x2^189+1`, are no headers.
+fn may_be_header(line: &[u8]) -> bool {
+    let Some(text) = text_of(line) else {
+        let begin = line.trim_ascii_start();
+        return !begin.starts_with(b"#") && !begin.starts_with(b"//");
+    };
+    let begins_with_integer = text.starts_with(|c: char| c.is_ascii_digit() || "+-".contains(c));
+    Header::is_meant(text)
+        || text.contains(['$', ':'])
+        || !text.contains('=') && !begins_with_integer
 }
 
 /// The last header above a line.
@@ -79,10 +96,20 @@ impl Above {
         };
         match (text_of(&line.bytes), why) {
             (None, _) | (_, Malformed::TooLong { .. } | Malformed::NotText) => {
-                Entry::Malformed(why.to_string())
+                self.malformed(&line.bytes, why.to_string())
             }
             (Some(text), _) => self.of_text(text, why),
         }
+    }
+
+    /// Returns the entry of a line without a meaning. Below a line that may be a header, lines of integers
+    /// have no meaning either.
+    fn malformed(&mut self, line: &[u8], reason: String) -> Entry {
+        if !may_be_header(line) {
+            return Entry::Malformed(reason);
+        }
+        *self = Self::Malformed;
+        Entry::Malformed(format!("{reason}; lines of integers below it are not done"))
     }
 
     /// Returns the entry of a line that is not an assignment of GIMPS for the reason `why`.
@@ -93,10 +120,7 @@ impl Above {
                     *self = Self::Header(header);
                     Entry::Nothing
                 }
-                Err(reason) => {
-                    *self = Self::Malformed;
-                    Entry::Malformed(format!("{reason}; lines of integers below it are not done"))
-                }
+                Err(reason) => self.malformed(text.as_bytes(), reason),
             };
         }
         let found = match (integers(text), &*self) {
@@ -108,7 +132,10 @@ impl Above {
                 found => found,
             },
         };
-        found.map_or_else(Entry::Malformed, Entry::Candidate)
+        match found {
+            Ok(candidate) => Entry::Candidate(candidate),
+            Err(reason) => self.malformed(text.as_bytes(), reason),
+        }
     }
 }
 
@@ -123,12 +150,13 @@ fn text_of(line: &[u8]) -> Option<&str> {
 
 /// Splits a line into integers; `None` if it has any other word.
 fn integers(text: &str) -> Option<Vec<&str>> {
-    let is_integer = |word: &str| {
-        let digits = word.strip_prefix(['+', '-']).unwrap_or(word);
-        !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit())
-    };
     let words = || text.split_ascii_whitespace();
     (words().all(is_integer) && !text.is_empty()).then(|| words().collect())
+}
+
+fn is_integer(word: &str) -> bool {
+    let digits = word.strip_prefix(['+', '-']).unwrap_or(word);
+    !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit())
 }
 
 #[cfg(test)]
@@ -205,10 +233,55 @@ mod tests {
             ("1:P:1:2:257", true),
             ("3*2^189+1", false),
             ("PRP=127", false),
-            ("nonsense", false),
+            ("3x2^189+1", false),
+            ("abc $a*2^$b-1", true),
+            ("nonsense", true),
+            ("# 3 189", false),
             ("", false),
         ] {
             assert_eq!(depends_on_others(line.as_bytes()), depends, "{line}");
+        }
+    }
+
+    /// Otherwise lines of integers would name other numbers than the user means.
+    #[test]
+    fn what_may_be_a_header_ends_the_one_above() {
+        let long = format!("ABC $a*2^$b-1 // {}", "x".repeat(LONGEST_LINE));
+        for header in [
+            b"ABC $a*2^$b-1 // J\xfcrgen".as_slice(),
+            b"ABC $a*2^$b-1 // \x01",
+            b"abc $a*2^$b-1",
+            b"$a*2^$b-1",
+            b"\"ABC $a*2^$b-1\"",
+            "\u{200b}ABC $a*2^$b-1".as_bytes(),
+            "\u{a0}ABC $a*2^$b-1".as_bytes(),
+            b"1: M:1:2:258",
+            b"1000 :M:1:2:258",
+            b"1.5e12:M:1:2:258",
+            b"NewPGen 1000:M:1:2:258",
+            b"1000:M",
+            b"DOMAIN $a*2^$b-1",
+            b"ABC2 $a*2^$b-1",
+            b"sieved to 10^12",
+            long.as_bytes(),
+        ] {
+            let text = [b"ABC $a*2^$b+1\n3 189\n", header, b"\n3 324\n# 3 324\n5 904"].concat();
+            let found: Vec<_> = entries(&lines(&text)).collect();
+            let what = String::from_utf8_lossy(&header[..header.len().min(40)]).into_owned();
+            assert!(matches!(found[1], Entry::Candidate(_)), "{what}");
+            assert!(
+                matches!(&found[2], Entry::Malformed(why) if why.contains("below it are not done")),
+                "{what}: {:?}",
+                found[2]
+            );
+            assert_eq!(found[3..], [Entry::BelowMalformed, Entry::Nothing, Entry::BelowMalformed]);
+        }
+        for line in
+            [b"# J\xfcrgen".as_slice(), b"// J\xfcrgen", b"3 x", b"3x2^189+1", b"3 2 189 1 # x"]
+        {
+            let text = [b"ABC $a*2^$b+1\n", line, b"\n3 324"].concat();
+            let found: Vec<_> = entries(&lines(&text)).collect();
+            assert!(matches!(found[2], Entry::Candidate(_)), "{line:?}: {found:?}");
         }
     }
 

@@ -23,6 +23,9 @@ use crate::observer::{Reporter, RunEvent};
 use crate::report::{Credit, Report};
 use crate::warning::Warning;
 
+/// The largest number of lines that are reported one by one in a look at the lists.
+const MOST_TOLD: usize = 20;
+
 /// The interval at which a worker without work reads its lists.
 const POLL: Duration = Duration::from_secs(2);
 /// The interval at which a waiting worker looks for a stop request.
@@ -84,7 +87,7 @@ impl<'a> Shift<'a> {
             self.merge_added();
             if let Some(task) = self.next()? {
                 waiting = false;
-                if self.work(&task) {
+                if self.work(&task)? {
                     return Ok(Ended::Stopped);
                 }
             } else if self.options.wait {
@@ -182,9 +185,10 @@ impl<'a> Shift<'a> {
     }
 
     /// Counts the lines that are not assignments for this program, and reports each line to the
-    /// user once.
+    /// user once. Of many lines that are found at a time, only the first ones are reported one by one.
     fn tell_of_others(&mut self, places: &[Place]) {
         (self.tally.malformed, self.tally.foreign) = (0, 0);
+        let (mut told, mut untold) = (0, 0);
         for place in places {
             let why = match &place.entry {
                 Entry::Nothing | Entry::Assignment(_) | Entry::Candidate(_) => continue,
@@ -202,10 +206,19 @@ impl<'a> Shift<'a> {
                     why
                 }
             };
-            if self.told.insert((place.line.bytes.clone(), why.clone())) {
-                let reason = why.clone();
-                self.reporter.warn(&Warning::NotOurs { place: self.at(place), reason });
+            if !self.told.insert((place.line.bytes.clone(), why.clone())) {
+                continue;
             }
+            if told == MOST_TOLD {
+                untold += 1;
+                continue;
+            }
+            told += 1;
+            let reason = why.clone();
+            self.reporter.warn(&Warning::NotOurs { place: self.at(place), reason });
+        }
+        if untold > 0 {
+            self.reporter.warn(&Warning::MoreNotOurs { count: untold });
         }
     }
 
@@ -225,7 +238,10 @@ impl<'a> Shift<'a> {
     }
 
     /// Runs the test of a task. Returns true if a stop request ended the test.
-    fn work(&mut self, task: &Task) -> bool {
+    ///
+    /// # Errors
+    /// Those of [`Self::run`].
+    fn work(&mut self, task: &Task) -> Result<bool, RunError> {
         match &task.errand {
             Errand::Assignment(assignment, exponent) => {
                 self.do_assignment(task, assignment, *exponent)
@@ -234,13 +250,18 @@ impl<'a> Shift<'a> {
         }
     }
 
-    fn do_assignment(&mut self, task: &Task, assignment: &Assignment, exponent: Exponent) -> bool {
+    fn do_assignment(
+        &mut self,
+        task: &Task,
+        assignment: &Assignment,
+        exponent: Exponent,
+    ) -> Result<bool, RunError> {
         let (options, work) = (self.options, &assignment.work);
         let spec = match spec_of(&options.dir, work, exponent) {
             Ok(spec) => spec,
             Err(e) => {
                 self.give_up(&task.place, e);
-                return false;
+                return Ok(false);
             }
         };
         let (p, kind) = (exponent.get(), spec.kind);
@@ -264,7 +285,7 @@ impl<'a> Shift<'a> {
     }
 
     /// Tests a candidate as `warpint test` does.
-    fn test_candidate(&mut self, task: &Task, candidate: &Candidate) -> bool {
+    fn test_candidate(&mut self, task: &Task, candidate: &Candidate) -> Result<bool, RunError> {
         let job = candidate.job(None, Candidate::FACTOR_LIMIT, &self.options.dir);
         candidate.notes(job.spec.kind).iter().for_each(|note| self.reporter.say(note));
         let order = Order {
@@ -278,7 +299,16 @@ impl<'a> Shift<'a> {
 
     /// Runs the job of a task, and removes its line if the result is recorded. Returns true if a stop
     /// request ended the test.
-    fn run<'j>(&mut self, task: &'j Task, job: Job<'j>, order: Order<'j>) -> bool {
+    ///
+    /// # Errors
+    /// [`RunError::NotKept`] if the result is neither stored nor recorded, as on a full disk: the results of
+    /// all further tests would be lost, too. Other errors are only reported.
+    fn run<'j>(
+        &mut self,
+        task: &'j Task,
+        job: Job<'j>,
+        order: Order<'j>,
+    ) -> Result<bool, RunError> {
         let kind = job.spec.kind;
         self.watch.begin(job.spec.number, kind, &order.credit);
         let job = Job {
@@ -288,11 +318,12 @@ impl<'a> Shift<'a> {
             ..job
         };
         match job.run(&self.reporter.observer, self.stop) {
-            Ok(Report::Stopped(_)) => return true,
+            Ok(Report::Stopped(_)) => return Ok(true),
             Ok(_) => self.finish(task, kind),
+            Err(e @ RunError::NotKept { recorded: false, .. }) => return Err(e),
             Err(e) => self.give_up(&task.place, e),
         }
-        false
+        Ok(false)
     }
 
     fn credit(&self, assignment: &Assignment) -> Credit {
