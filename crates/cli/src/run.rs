@@ -14,7 +14,7 @@ use crate::report;
 
 /// Runs a test and prints the result; returns the exit code.
 pub(crate) fn one(job: &Job<'_>, args: &TestArgs) -> anyhow::Result<Exit> {
-    let (console, stop) = Console::install(args.quiet, args.json)?;
+    let (console, stop) = Console::install(args.sitting.quiet, args.sitting.json)?;
     run_job(job, &console, &stop)
 }
 

@@ -17,6 +17,7 @@ mod machine;
 mod make_keys;
 mod number;
 mod proof;
+mod sitting;
 mod test;
 mod transforms;
 mod work;
@@ -146,10 +147,13 @@ pub(crate) enum Command {
     ///
     /// Supported assignments are PRP, PRPDC, Test, DoubleCheck and Cert of Mersenne numbers. A PRP test can
     /// also be a test of a cofactor. PRP tests make proofs. Certifications come first. A result is appended
-    /// to DIR/results.txt, then its line is removed. Numbers k*b^n+1 and k*b^n-1 are tested as by `warpint
-    /// test`, and their results are appended to DIR/candidates.jsonl and DIR/lresults.txt. Other lines stay as they are. Small factors are
-    /// searched for only if the line has neither an assignment ID nor a statement of earlier factoring.
-    /// Nothing is sent anywhere. If an assignment fails, the others are done, and the exit code is that of
+    /// to DIR/results.txt, then its line is removed. Small factors are searched for only if the line has
+    /// neither an assignment ID nor a statement of earlier factoring.
+    ///
+    /// Numbers k*b^n+1 and k*b^n-1 are tested as by `warpint test`. Their results are appended to
+    /// DIR/candidates.jsonl and DIR/lresults.txt.
+    ///
+    /// Other lines stay as they are. Nothing is sent anywhere. If an assignment fails, the others are done, and the exit code is that of
     /// the gravest failure: 2 for bad input, 4 for a failure of the machine.
     #[command(after_help = work::WORK_EXAMPLES)]
     Work(WorkArgs),

@@ -1,15 +1,11 @@
 //! The arguments of `warpint test`.
 
-use std::path::PathBuf;
-use std::time::Duration;
-
 use clap::Args;
-use warpint::mersenne::PlanRequest;
 use warpint::runner::{Candidate, Job};
 
 use super::arithmetic::ArithmeticArgs;
 use super::at_least_one;
-use crate::units;
+use super::sitting::SittingArgs;
 
 pub(super) const EXAMPLES: &str = "\
 Examples:
@@ -42,43 +38,21 @@ pub(crate) struct NumberArgs {
     #[command(flatten)]
     pub(crate) arithmetic: ArithmeticArgs,
 
-    /// Directory of checkpoints and results.
-    #[arg(long, value_name = "DIR", default_value = "warpint-work")]
-    pub(crate) dir: PathBuf,
-
-    /// Time between checkpoints.
-    #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = units::parse_seconds)]
-    pub(crate) checkpoint_interval: Duration,
-
     /// Look for prime factors up to this before the test, at least 65536. For 2^p-1, factors 2kp+1 with
     /// k up to 2000000 are sought instead.
     #[arg(long, value_name = "Q", default_value_t = Candidate::FACTOR_LIMIT, value_parser = at_least_one)]
     pub(crate) tf_limit: u64,
 
-    /// Delete the stored result and the checkpoints of this test, and begin anew.
-    #[arg(long)]
-    pub(crate) restart: bool,
-
-    /// Print only the result, warnings and errors.
-    #[arg(long, short)]
-    pub(crate) quiet: bool,
-
-    /// Print the result as one JSON object; progress and notices stay on stderr.
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) sitting: SittingArgs,
 }
 
 impl NumberArgs {
     /// Returns the job of the test: the one that proves most, or Fermat's test to the given base.
     pub(crate) fn job(&self) -> Job<'_> {
-        let mut job = self.number.job(self.base, self.tf_limit, &self.dir);
-        job.request = self.plan_request();
-        job.checkpoint_interval = self.checkpoint_interval;
-        job.restart = self.restart;
+        let mut job = self.number.job(self.base, self.tf_limit, &self.sitting.dir);
+        job.request = self.arithmetic.plan_request(None);
+        self.sitting.set(&mut job);
         job
-    }
-
-    fn plan_request(&self) -> PlanRequest {
-        self.arithmetic.plan_request(None)
     }
 }

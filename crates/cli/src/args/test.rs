@@ -1,7 +1,6 @@
 //! The arguments that `warpint prp` and `warpint ll` have in common.
 
 use std::path::PathBuf;
-use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use warpint::mersenne::{Exponent, LlStart, PlanRequest, TestKind, TestSpec};
@@ -9,6 +8,7 @@ use warpint::runner::{CheckSquarings, Job, TF_LIMIT, random_shift};
 
 use super::arithmetic::ArithmeticArgs;
 use super::at_least_one;
+use super::sitting::SittingArgs;
 use crate::units;
 
 pub(super) const PRP_EXAMPLES: &str = "\
@@ -55,17 +55,9 @@ pub(crate) struct TestArgs {
     #[arg(long, value_name = "N", value_parser = units::parse_words)]
     pub(crate) length: Option<usize>,
 
-    /// Directory of checkpoints and results.
-    #[arg(long, value_name = "DIR", default_value = "warpint-work")]
-    pub(crate) dir: PathBuf,
-
     /// Append the result to this file [default: DIR/results.txt].
     #[arg(long, value_name = "FILE")]
     pub(crate) results: Option<PathBuf>,
-
-    /// Time between checkpoints.
-    #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = units::parse_seconds)]
-    pub(crate) checkpoint_interval: Duration,
 
     /// Stop after K iterations and print the residue. No factors are searched for, and the results
     /// file gets nothing unless K is the whole test.
@@ -85,17 +77,8 @@ pub(crate) struct TestArgs {
     #[arg(long, value_name = "K", default_value_t = TF_LIMIT, value_parser = at_least_one, conflicts_with = "no_tf")]
     pub(crate) tf_limit: u64,
 
-    /// Delete the stored result and the checkpoints of this test, and begin anew.
-    #[arg(long)]
-    pub(crate) restart: bool,
-
-    /// Print only the result, warnings and errors.
-    #[arg(long, short)]
-    pub(crate) quiet: bool,
-
-    /// Print the result as one JSON object; progress and notices stay on stderr.
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) sitting: SittingArgs,
 }
 
 #[derive(Debug, Clone, Copy, Default, ValueEnum)]
@@ -149,12 +132,11 @@ impl TestArgs {
     /// Returns the job of a test with the given options, without assignment, proof or second
     /// engine.
     pub(crate) fn job(&self, spec: TestSpec) -> Job<'_> {
-        let mut job = Job::new(spec, &self.dir);
+        let mut job = Job::new(spec, &self.sitting.dir);
+        self.sitting.set(&mut job);
         job.request = self.plan_request();
         job.results = self.results.as_deref();
-        job.checkpoint_interval = self.checkpoint_interval;
         job.tf_limit = (!self.no_tf).then_some(self.tf_limit);
-        job.restart = self.restart;
         job
     }
 

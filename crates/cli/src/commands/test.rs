@@ -23,9 +23,9 @@ pub(crate) fn run(args: &NumberArgs) -> anyhow::Result<Exit> {
         return Err(BadRequest(text).into());
     }
     let job = args.job();
-    if !args.quiet {
+    if !args.sitting.quiet {
         args.number.notes(job.spec.kind).iter().for_each(|note| notice(&note.to_string()));
     }
-    let (console, stop) = Console::install(args.quiet, args.json)?;
+    let (console, stop) = Console::install(args.sitting.quiet, args.sitting.json)?;
     run_job(&job, &console, &stop)
 }

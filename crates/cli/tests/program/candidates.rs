@@ -205,18 +205,12 @@ fn lines_are_added_as_numbers_and_headers_are_not() {
 #[cfg(unix)]
 mod several {
     use super::*;
-    use crate::common::{end, signal, wait_until};
-    use std::process::{Child, Stdio};
+    use crate::common::{end, signal, started, wait_until};
+    use std::process::Child;
     use std::time::Duration;
 
     fn start(dir: &Path, options: &str) -> Child {
-        let line = format!("work work --checkpoint-interval 0.05{options}");
-        command(dir, line.split(' '))
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap()
+        started(dir, &format!("work work --checkpoint-interval 0.05{options}"))
     }
 
     #[test]

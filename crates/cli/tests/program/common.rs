@@ -89,6 +89,12 @@ pub(crate) fn warpint(dir: &Path, line: &str) -> Ran {
     command(dir, line.split(' ')).output().unwrap().into()
 }
 
+/// Starts `warpint <line>` without input.
+pub(crate) fn started(dir: &Path, line: &str) -> Child {
+    let mut command = command(dir, line.split(' '));
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+}
+
 /// Runs `warpint <line>` with the given standard input.
 pub(crate) fn with_input(dir: &Path, line: &str, input: &[u8]) -> Ran {
     let piped = || Stdio::piped();

@@ -269,18 +269,12 @@ fn names_and_numbers_have_bounds() {
 #[cfg(unix)]
 mod several {
     use super::*;
-    use crate::common::{end, signal, wait_until};
-    use std::process::{Child, Stdio};
+    use crate::common::{end, signal, started, wait_until};
+    use std::process::Child;
     use std::time::Duration;
 
     fn start(dir: &Path, options: &str) -> Child {
-        let line = format!("work work --checkpoint-interval 0.1{options}");
-        command(dir, line.split(' '))
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap()
+        started(dir, &format!("work work --checkpoint-interval 0.1{options}"))
     }
 
     #[test]
