@@ -22,7 +22,7 @@ pub fn run_to(
     let (finished, events) = sitting(plan, kind, iterations, None, &StopToken::new());
     let outcome = finished.map(|finished| match finished {
         Finished::Done(outcome) => *outcome,
-        Finished::Stopped { .. } => unreachable!("nobody holds the stop token"),
+        Finished::Stopped { .. } => unreachable!("no stop was requested"),
     });
     (outcome, events)
 }
@@ -66,7 +66,7 @@ pub fn run_of(
     let (finished, events) = sitting_of(spec, plan, None, &StopToken::new(), options);
     let outcome = finished.map(|finished| match finished {
         Finished::Done(outcome) => *outcome,
-        Finished::Stopped { .. } => unreachable!("nobody holds the stop token"),
+        Finished::Stopped { .. } => unreachable!("no stop was requested"),
     });
     (outcome, events)
 }

@@ -15,6 +15,7 @@
 //! PRP test and the Gerbicz–Li check are each written once, on top of [`Engine`]. Code above this
 //! interface does not depend on words, moduli or transforms.
 
+mod canonical;
 mod cut;
 mod exact;
 pub mod fp64;

@@ -18,7 +18,7 @@ fn run_by(family: &'static dyn EngineFamily, kind: TestKind, p: u32) -> Result<O
     let spec = TestSpec::new(kind, exponent);
     match run(&spec, plan, None, &mut |_| {}, &StopToken::new(), &RunOptions::default())? {
         Finished::Done(outcome) => Ok(*outcome),
-        Finished::Stopped { .. } => unreachable!("nobody holds the stop token"),
+        Finished::Stopped { .. } => unreachable!("no stop was requested"),
     }
 }
 

@@ -28,7 +28,7 @@ fn run_by(
     let spec = TestSpec::new(kind, number);
     match run(&spec, plan, None, &mut |_| {}, &StopToken::new(), &RunOptions::default())? {
         Finished::Done(outcome) => Ok(*outcome),
-        Finished::Stopped { .. } => unreachable!("nobody holds the stop token"),
+        Finished::Stopped { .. } => unreachable!("no stop was requested"),
     }
 }
 

@@ -1,5 +1,6 @@
 //! Tests of encoding checkpoints and of decoding valid and invalid bytes.
 
+use super::read::field;
 use super::*;
 use crate::LlStart;
 use proptest::prelude::*;

@@ -6,8 +6,8 @@ use std::ops::RangeInclusive;
 use warpint_natural::limbs::mul_small_assign;
 use warpint_natural::product::{FastProducts, Multiplier, TransformMultiplier};
 
+use super::canonical::Canonical;
 use super::{BuildOptions, Engine, EngineError, EngineFamily, Health, Margin, Step};
-use crate::number::Modulus;
 use crate::{Number, Residue, Shift};
 
 /// The largest exponent p of a Mersenne number that the family takes. Other engines are much faster
@@ -93,17 +93,14 @@ impl EngineFamily for Plain {
         } else {
             Box::new(FastProducts)
         };
-        let modulus = Modulus::new(number, multiplier.as_ref());
-        let registers = vec![vec![0; number.limbs()]; options.registers];
-        Ok(Box::new(PlainEngine { modulus, multiplier, registers }))
+        let registers = Canonical::new(number, options.registers, multiplier.as_ref());
+        Ok(Box::new(PlainEngine { registers, multiplier }))
     }
 }
 
 struct PlainEngine {
-    modulus: Modulus,
+    registers: Canonical,
     multiplier: Box<dyn Multiplier + Send>,
-    /// Canonical residues.
-    registers: Vec<Vec<u64>>,
 }
 
 impl PlainEngine {
@@ -114,10 +111,10 @@ impl PlainEngine {
             let carry = mul_small_assign(&mut square, m.into());
             square.push(carry);
         }
-        let mut x = self.modulus.reduce(multiplier, square);
+        let mut x = self.registers.modulus.reduce(multiplier, square);
         if step == Step::SquareMinusTwo {
             let two = Residue::from_u64(self.number(), 2).rotated_left(shift.bits());
-            self.modulus.sub_assign(&mut x, two.limbs());
+            self.registers.modulus.sub_assign(&mut x, two.limbs());
         }
         x
     }
@@ -129,7 +126,7 @@ impl Engine for PlainEngine {
     }
 
     fn number(&self) -> Number {
-        self.modulus.number()
+        self.registers.number()
     }
 
     fn exponent(&self) -> u32 {
@@ -141,15 +138,15 @@ impl Engine for PlainEngine {
     }
 
     fn is_intact(&self) -> bool {
-        self.modulus.is_intact(self.multiplier.as_ref())
+        self.registers.modulus.is_intact(self.multiplier.as_ref())
     }
 
     fn registers(&self) -> usize {
-        self.registers.len()
+        self.registers.count()
     }
 
     fn copy(&mut self, dst: usize, src: usize) -> Result<(), EngineError> {
-        self.registers[dst] = self.registers[src].clone();
+        self.registers.copy(dst, src);
         Ok(())
     }
 
@@ -157,41 +154,34 @@ impl Engine for PlainEngine {
         let mut shift = shift;
         for _ in 0..n {
             shift = shift.after_squarings(1, self.exponent());
-            let x = &self.registers[reg];
+            let x = self.registers.get(reg);
             let square = self.multiplier.mul(x, x);
-            self.registers[reg] = self.stepped(square, step, shift);
+            self.registers.set(reg, self.stepped(square, step, shift));
         }
         Ok(())
     }
 
     fn mul(&mut self, dst: usize, a: usize, b: usize) -> Result<(), EngineError> {
-        let (a, b) = (&self.registers[a], &self.registers[b]);
-        self.registers[dst] = self.modulus.mul(self.multiplier.as_ref(), a, b);
+        self.registers.mul(self.multiplier.as_ref(), dst, a, b);
         Ok(())
     }
 
     fn add(&mut self, dst: usize, a: usize, b: usize) -> Result<(), EngineError> {
-        let mut sum = self.registers[a].clone();
-        self.modulus.add_assign(&mut sum, &self.registers[b]);
-        self.registers[dst] = sum;
+        self.registers.add(dst, a, b);
         Ok(())
     }
 
     fn sub(&mut self, dst: usize, a: usize, b: usize) -> Result<(), EngineError> {
-        let mut difference = self.registers[a].clone();
-        self.modulus.sub_assign(&mut difference, &self.registers[b]);
-        self.registers[dst] = difference;
+        self.registers.sub(dst, a, b);
         Ok(())
     }
 
     fn read(&mut self, reg: usize, shift: Shift) -> Result<Residue, EngineError> {
-        let x = Residue::from_canonical(self.number(), self.registers[reg].clone());
-        Ok(x.rotated_right(shift.bits()))
+        Ok(self.registers.read(reg).rotated_right(shift.bits()))
     }
 
     fn write(&mut self, reg: usize, x: &Residue, shift: Shift) -> Result<(), EngineError> {
-        assert_eq!(x.number(), self.number(), "a residue of another number");
-        self.registers[reg] = x.rotated_left(shift.bits()).limbs().to_vec();
+        self.registers.write(reg, &x.rotated_left(shift.bits()));
         Ok(())
     }
 

@@ -6,6 +6,7 @@ use rug::integer::Order;
 
 use super::*;
 use crate::Sign;
+use crate::number::Modulus;
 
 fn value(x: &Residue) -> Integer {
     Integer::from_digits(x.limbs(), Order::Lsf)

@@ -44,7 +44,7 @@ fn run_by(family: &'static dyn EngineFamily, number: Number) -> Result<Outcome, 
     let options = RunOptions::default();
     match run_on(family, number, None, &mut |_| {}, &StopToken::new(), &options)? {
         Finished::Done(outcome) => Ok(*outcome),
-        Finished::Stopped { .. } => unreachable!("nobody holds the stop token"),
+        Finished::Stopped { .. } => unreachable!("no stop was requested"),
     }
 }
 

@@ -4,11 +4,11 @@ use warpint_natural::product::FastProducts;
 
 use super::Words;
 use super::transform::Transform;
+use crate::engine::canonical::Canonical;
 use crate::engine::fp64::Fp64;
 use crate::engine::fp64::carry::Subtrahend;
 use crate::engine::fp64::engine::Statistics;
 use crate::engine::{BuildOptions, Engine, EngineError, EngineFamily, Health, Step};
-use crate::number::Modulus;
 use crate::{Number, Residue, Shift, Sign};
 
 /// An engine of the family `fp64` for k·2^n ± 1, on the CPU. It uses one thread.
@@ -16,9 +16,8 @@ use crate::{Number, Residue, Shift, Sign};
 /// A register has the limbs of the residue itself. It is divided by k when it is loaded into the transform,
 /// and multiplied by k afterwards. Products of two registers are those of natural numbers.
 pub(in crate::engine::fp64) struct FormEngine {
-    modulus: Modulus,
+    registers: Canonical,
     transform: Transform,
-    registers: Vec<Vec<u64>>,
     length: usize,
     /// 2/k ≡ 2·2^n if c = −1. If c = 1, 2/k ≡ −2·2^n, which is not subtracted from words.
     two: Option<Subtrahend>,
@@ -39,9 +38,8 @@ impl FormEngine {
         let words = Words::new(number, length);
         let (word, bit) = words.at_exponent();
         Ok(Self {
-            modulus: Modulus::new(number, &FastProducts),
+            registers: Canonical::new(number, options.registers, &FastProducts),
             transform: Transform::new(words),
-            registers: vec![vec![0; number.limbs()]; options.registers],
             length,
             two: (number.sign() == Sign::Minus).then_some(Subtrahend { word, bit }),
             statistics: Statistics::default(),
@@ -50,12 +48,13 @@ impl FormEngine {
 
     /// Returns ±x mod N as a canonical residue.
     fn reduced(&self, (x, is_negative): (Vec<u64>, bool)) -> Vec<u64> {
-        let x = self.modulus.reduce(&FastProducts, x);
+        let modulus = &self.registers.modulus;
+        let x = modulus.reduce(&FastProducts, x);
         if !is_negative {
             return x;
         }
         let mut zero = vec![0; x.len()];
-        self.modulus.sub_assign(&mut zero, &x);
+        modulus.sub_assign(&mut zero, &x);
         zero
     }
 
@@ -78,12 +77,13 @@ impl FormEngine {
             loaded = left > 0 && is_whole;
             if !loaded {
                 x = self.reduced(self.transform.value());
-                x = self.modulus.times(&FastProducts, x, number.multiplier());
+                x = self.registers.modulus.times(&FastProducts, x, number.multiplier());
             }
+            let modulus = &self.registers.modulus;
             match step {
-                Step::SquareTimes(m) => x = self.modulus.times(&FastProducts, x, m.into()),
+                Step::SquareTimes(m) => x = modulus.times(&FastProducts, x, m.into()),
                 Step::SquareMinusTwo if !is_whole => {
-                    self.modulus.sub_assign(&mut x, Residue::from_u64(number, 2).limbs());
+                    modulus.sub_assign(&mut x, Residue::from_u64(number, 2).limbs());
                 }
                 _ => (),
             }
@@ -98,7 +98,7 @@ impl Engine for FormEngine {
     }
 
     fn number(&self) -> Number {
-        self.modulus.number()
+        self.registers.number()
     }
 
     fn exponent(&self) -> u32 {
@@ -110,50 +110,45 @@ impl Engine for FormEngine {
     }
 
     fn is_intact(&self) -> bool {
-        self.modulus.is_intact(&FastProducts)
+        self.registers.modulus.is_intact(&FastProducts)
     }
 
     fn registers(&self) -> usize {
-        self.registers.len()
+        self.registers.count()
     }
 
     fn copy(&mut self, dst: usize, src: usize) -> Result<(), EngineError> {
-        self.registers[dst] = self.registers[src].clone();
+        self.registers.copy(dst, src);
         Ok(())
     }
 
     fn square(&mut self, reg: usize, n: u64, step: Step, _shift: Shift) -> Result<(), EngineError> {
-        self.registers[reg] = self.squared(self.registers[reg].clone(), n, step)?;
+        let x = self.squared(self.registers.get(reg).to_vec(), n, step)?;
+        self.registers.set(reg, x);
         Ok(())
     }
 
     fn mul(&mut self, dst: usize, a: usize, b: usize) -> Result<(), EngineError> {
-        let (a, b) = (&self.registers[a], &self.registers[b]);
-        self.registers[dst] = self.modulus.mul(&FastProducts, a, b);
+        self.registers.mul(&FastProducts, dst, a, b);
         Ok(())
     }
 
     fn add(&mut self, dst: usize, a: usize, b: usize) -> Result<(), EngineError> {
-        let mut sum = self.registers[a].clone();
-        self.modulus.add_assign(&mut sum, &self.registers[b]);
-        self.registers[dst] = sum;
+        self.registers.add(dst, a, b);
         Ok(())
     }
 
     fn sub(&mut self, dst: usize, a: usize, b: usize) -> Result<(), EngineError> {
-        let mut difference = self.registers[a].clone();
-        self.modulus.sub_assign(&mut difference, &self.registers[b]);
-        self.registers[dst] = difference;
+        self.registers.sub(dst, a, b);
         Ok(())
     }
 
     fn read(&mut self, reg: usize, _shift: Shift) -> Result<Residue, EngineError> {
-        Ok(Residue::from_canonical(self.number(), self.registers[reg].clone()))
+        Ok(self.registers.read(reg))
     }
 
     fn write(&mut self, reg: usize, x: &Residue, _shift: Shift) -> Result<(), EngineError> {
-        assert_eq!(x.number(), self.number(), "a residue of another number");
-        self.registers[reg] = x.limbs().to_vec();
+        self.registers.write(reg, x);
         Ok(())
     }
 
