@@ -10,6 +10,7 @@ use super::choose::device_or_cpu;
 use super::*;
 use crate::Exponent;
 use crate::Profiled;
+use crate::engine::fp64::Fp64;
 use crate::engine::goldilocks::Goldilocks;
 use crate::engine::hybrid;
 use crate::engine::places::families_on_cpu;
@@ -103,6 +104,23 @@ impl StoredTimes for Times {
     fn get(&self, key: &TimingKey) -> Option<StoredTime> {
         self.0.get(key).cloned()
     }
+}
+
+#[test]
+fn a_plan_has_the_threads_of_its_engine() {
+    let threads = |number: &str, family: &'static dyn EngineFamily| {
+        let number: Number = number.parse().unwrap();
+        Plan::of_family(number, family, None, Some(3)).unwrap().threads()
+    };
+    assert_eq!(threads("M86243", &Fp64), 3);
+    assert_eq!(threads("3*2^20909+1", &Fp64), 1);
+    assert_eq!(threads("3*2^20909+1", &Plain), 3);
+    // After the longest transform, `plain` goes on with all of them.
+    let number: Number = "3*2^2400000+1".parse().unwrap();
+    let longest = Plan::of_family(number, &Fp64, Some(1 << 17), Some(3)).unwrap();
+    let plain = longest.longer().unwrap();
+    assert_eq!((plain.engine(), plain.threads()), ("plain", 3));
+    assert!(plain.longer().is_err());
 }
 
 #[test]

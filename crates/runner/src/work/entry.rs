@@ -1,6 +1,6 @@
 //! The entries of a list: its lines, with the meaning that headers give them.
 
-use warpint_gimps::{Assignment, LONGEST_LINE, Line, Malformed, NumberedLine};
+use warpint_gimps::{Assignment, LONGEST_LINE, Line, Malformed, NumberedLine, Shown};
 use warpint_mersenne::Number;
 
 use super::header::{Header, candidate, candidate_of_four};
@@ -128,7 +128,11 @@ impl Above {
             (Some(integers), Self::Header(header)) => header.candidate(&integers),
             (Some(integers), Self::Nothing) => candidate_of_four(&integers),
             (None, _) => match candidate(text) {
-                Err(_) if !text.contains('^') || text.contains('=') => Err(why.to_string()),
+                Err(_) if text.contains('=') => Err(why.to_string()),
+                Err(_) if !text.contains('^') => Err(format!(
+                    "{} is not an assignment, k*b^n+1, k*b^n-1 or a line of integers",
+                    Shown::new(text)
+                )),
                 found => found,
             },
         };

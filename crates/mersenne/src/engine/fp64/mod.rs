@@ -159,6 +159,10 @@ impl EngineFamily for Fp64 {
         form::takes(number)
     }
 
+    fn most_threads(&self, number: Number) -> usize {
+        if number.is_mersenne() { usize::MAX } else { 1 }
+    }
+
     fn lengths(&self, from: usize, to: usize) -> Vec<usize> {
         lengths::lengths(from, to)
     }
