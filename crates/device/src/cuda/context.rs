@@ -36,6 +36,13 @@ impl Context {
         let mut context = ptr::null_mut();
         // SAFETY: the device is valid; the call writes one handle.
         let code = unsafe { sys::cuDevicePrimaryCtxRetain(&raw mut context, device) };
+        if code == CUresult::CUDA_ERROR_OUT_OF_MEMORY {
+            let message = "other programs use its memory; close them, or compute on the CPU";
+            return Err(DeviceError::Failed {
+                what: "opening the GPU".into(),
+                message: message.into(),
+            });
+        }
         check("cuDevicePrimaryCtxRetain", code)?;
         // From here on, dropping `this` releases the context.
         let mut this = Self { device, context, stream: ptr::null_mut(), end: ptr::null_mut() };
