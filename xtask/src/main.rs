@@ -10,6 +10,7 @@ mod kill_resume;
 mod kills;
 mod ll_sweep;
 mod margins;
+mod numbers;
 mod proof_bytes;
 mod sim_suites;
 mod work_kills;
@@ -37,6 +38,8 @@ enum Task {
     /// Measure the round-off of `fp64` on a device at every length; print the table from which
     /// margins are computed
     Margins(margins::Options),
+    /// Time squarings modulo k·2^n ± 1 beside those modulo 2^p − 1, and measure their round-off
+    Numbers(numbers::Options),
     /// Check the documents: length of README.md, width of prose, links, table of contents of the book
     CheckDocs(check_docs::Options),
     /// Compile every kernel for every architecture; compare registers and spills with the budgets
@@ -56,6 +59,7 @@ fn main() -> ExitCode {
         Task::Flips(options) => flips::run(&options),
         Task::LlSweep(options) => ll_sweep::run(&options),
         Task::Margins(options) => margins::run(&options),
+        Task::Numbers(options) => numbers::run(&options),
         Task::ProofBytes(options) => proof_bytes::run(&options),
         Task::KillResume(options) => kill_resume::run(&options),
         Task::SimSuites(options) => sim_suites::run(&options),

@@ -1,4 +1,4 @@
-// Addition of registers, word by word.
+// Addition of registers, word by word, modulo 2^p − 1 or k·2^n ± 1.
 #include "simt.cuh"
 
 // Returns the bits of word j, ⌈p(j+1)/N⌉ − ⌈pj/N⌉.
@@ -21,4 +21,40 @@ extern "C" __global__ void combine(i32* __restrict__ out, const i32* __restrict_
     i64 w = (i64)a[before] + (i64)sign * b[before];
     u32 bits = bits_of(p, n, j);
     out[j] = (i32)(v - (carry_of(v, bits) << bits) + carry_of(w, bits_of(p, n, before)));
+}
+
+// Returns ⌈j·ρ⌉ for the mean number of bits ρ of a word; `rate` is 2^32·ρ.
+DEVICE u64 offset_of(u64 rate, u64 j) { return (rate * j + 0xffffffffu) >> 32; }
+DEVICE u32 bits_of(u64 rate, u64 j) { return (u32)(offset_of(rate, j + 1) - offset_of(rate, j)); }
+
+// The same as `combine` modulo k·2^n + c. The carry C out of the last word ends `top` bits after bit n, so with
+// C·2^top = q·k + r it is −c·q + r·2^n: the number `sign_of_one`·q is added to word 0, where `sign_of_one` is
+// −c, and r·2^n to the last two words.
+extern "C" __global__ void combine_form(i32* __restrict__ out, const i32* __restrict__ a,
+                                        const i32* __restrict__ b, i32 sign, u64 rate, u64 k, u32 top,
+                                        i32 sign_of_one, u32 n) {
+    u32 j = blockIdx.x * blockDim.x + threadIdx.x;
+    if (j >= n) return;
+    auto sum = [&](u32 i) { return (i64)a[i] + (i64)sign * b[i]; };
+    i64 v = sum(j);
+    u32 bits = bits_of(rate, j);
+    v -= carry_of(v, bits) << bits;
+    if (j > 0) v += carry_of(sum(j - 1), bits_of(rate, j - 1));
+    if (j == 0 || j + 2 >= n) {
+        const u32 last_bits = bits_of(rate, n - 1);
+        const i64 carried = carry_of(sum(n - 1), last_bits) << top, base = (i64)k;
+        // ⌊(carried + k/2)/k⌋: the dividend may be negative.
+        i64 q = (carried + base / 2) / base;
+        if ((carried + base / 2) - q * base < 0) q--;
+        const i64 r = carried - q * base;
+        if (j == 0) v += sign_of_one * q;
+        if (top <= last_bits) {
+            if (j == n - 1) v += r << (last_bits - top);
+        } else {
+            const i64 upper = carry_of(r, top - last_bits);
+            if (j == n - 1) v += upper;
+            if (j == n - 2) v += (r - (upper << (top - last_bits))) << (bits - (top - last_bits));
+        }
+    }
+    out[j] = (i32)v;
 }

@@ -6,7 +6,7 @@ use rand_chacha::ChaCha8Rng;
 use warpint_arith::primes;
 use warpint_device::CPU;
 use warpint_mersenne::layout::WordLayout;
-use warpint_mersenne::{EngineFamily, Residue, Shift};
+use warpint_mersenne::{EngineFamily, Number, Residue, Shift};
 use warpint_natural::limbs;
 
 use crate::Depth;
@@ -145,10 +145,11 @@ pub fn shortest_length(family: &dyn EngineFamily, p: u32) -> Result<usize, Strin
         .ok_or_else(|| format!("{} has no length for M{p}, which is in its range", family.name()))
 }
 
-/// Returns a random residue modulo M_p.
-pub fn residue(rng: &mut Random, p: u32) -> Residue {
-    let x: Vec<u64> = (0..limbs::limbs_for_bits(p)).map(|_| rng.random()).collect();
-    Residue::from_limbs(p, &x)
+/// Returns a random residue modulo a number; an exponent p stands for M_p.
+pub fn residue(rng: &mut Random, number: impl Into<Number>) -> Residue {
+    let number = number.into();
+    let x: Vec<u64> = (0..number.limbs()).map(|_| rng.random()).collect();
+    Residue::from_limbs(number, &x)
 }
 
 /// Returns the shifts by 0, 1, p − 1 and a random number of bits, for the exponent p.

@@ -126,6 +126,19 @@ DEVICE void odd_transform(Complex (&x)[p], const Complex (&t)[p]) {
     });
 }
 
+// The powers of w = e(SIGN/(2R)), which are constants: sums with these factors have the frequencies k + ½.
+template <int R, int SIGN>
+struct HalfTurns {
+    template <class I>
+    DEVICE Complex operator()(I) const {
+        return root<SIGN * I::value, 2 * R>();
+    }
+};
+template <class Power>
+constexpr bool has_half_turns = false;
+template <int R, int SIGN>
+constexpr bool has_half_turns<HalfTurns<R, SIGN>> = true;
+
 // Computes the levels of the tree below a level of NODES nodes.
 template <int R, int SIGN, bool plain, int NODES, class Power>
 DEVICE void levels(Complex (&x)[R], const Power& power) {
@@ -141,6 +154,8 @@ DEVICE void levels(Complex (&x)[R], const Power& power) {
             unrolled<1, p>([&](auto i) {
                 if constexpr (plain) {
                     t[VALUE(i)] = root<SIGN * k * VALUE(i), NODES * p>();
+                } else if constexpr (has_half_turns<Power>) {
+                    t[VALUE(i)] = root<SIGN * (2 * k + 1) * m * VALUE(i), 2 * R>();
                 } else {
                     t[VALUE(i)] = times_root<SIGN * k * VALUE(i), NODES * p>(w[VALUE(i)]);
                 }

@@ -1,5 +1,9 @@
 // The transforms along the columns of a tile, in steps of radices Q, A and B: `inverse_b`,
 // `transform_a`, `inverse_q`, and back `to_spectrum`. See columns.cu for the layout of the points.
+//
+// If NEGACYCLIC is defined as 1, the transform has the frequencies k + ½ instead of k: its points are values
+// of a polynomial at the roots of z^n = −1. In the formulas below, kq is then kq + ½ in forward transforms.
+// Inverse transforms have integral k, so their results lack the factor e(½·j/n), see columns.cu.
 #pragma once
 #include "line.cuh"
 
@@ -129,7 +133,11 @@ DEVICE void inverse_q(Complex (&x)[Q], const Complex* __restrict__ tables, Compl
 // From a thread's points to the spectrum.
 DEVICE void to_spectrum(Complex (&x)[Q], Complex* data, const Complex* __restrict__ tables, Complex* tile,
                         u32 columns) {
+#if NEGACYCLIC
+    transform<Q, FORWARD>(x, HalfTurns<Q, FORWARD>{});
+#else
     transform<Q, FORWARD>(x);
+#endif
     put(x, own_slots(tile), WIDTH);
     if constexpr (A > 1) {
         transform_a<FORWARD>(tables, tile, columns);

@@ -30,6 +30,17 @@
 // by the last block in full, which passes on the same carries again and writes after the first
 // block has read.
 //
+// FORM, if defined as 1: residues modulo N = k·2^n + c, c = ±1, in N words of ρ bits on average, where
+// ρ·N = n + log2 k. A register holds x = X/k, whose stored square is k·x² (source of the module
+// `engine/fp64/form`, which has the proofs). The weights are a_w = 2^⌈wρ⌉/K^w with K = (k·2^n)^(1/N), and 2^(p/N)
+// above is K. For c = 1 NEGACYCLIC is 1, and the transform has the frequencies k1 + ½.
+//
+// The words of k·x² are k times as large, so that carries enter four words. A thread first passes on the carry
+// of its own words, as above; then the second carry that arises when the first carry of the preceding
+// point is added to the words; what is left ends in the next point. For the last column of a tile both
+// carries are known within the tile, and their sum is passed to the next block. The carry C out of the last word
+// of all ends κ bits after bit n: with C·2^κ = q·k + r, −c·q goes to word 0, and r·2^n into the last two words.
+//
 // Blocks take their columns in the order in which they start, by a ticket. So a waiting block
 // always waits for a block that is already running.
 #include "handover.cuh"
@@ -44,6 +55,10 @@ constexpr u32 MEASURED = 16384;
 // The number of points after which a run of instructions ends in the loops over a thread's points. For 12
 // and 16 points, these numbers were among the fastest of those that were timed on an H200.
 constexpr u32 RUN = Q > 12 ? 8 : 4;
+
+#if FORM
+static_assert(WIDTH > 1, "second carries pass within a tile");
+#endif
 
 // Properties of a thread's point j: whether its weights wrap around, and whether its words 2j and
 // 2j + 1 are long.
@@ -89,11 +104,20 @@ struct Weights {
     bool wrapped;
 #endif
     const Words& words;
+#if FORM
+    // For each i the weight of word 2·i·M·COLUMNS and its inverse, and the fractions of these words.
+    const Complex* __restrict__ of_points;
+    const u32* __restrict__ fractions_of_points;
+#endif
 
     // `row_weights[m]` and `column_weights[j2]` contain factors of V and of 1/nV, for i = 0.
     DEVICE Weights(const Complex* __restrict__ row_weights, const Complex* __restrict__ column_weights,
                    const u32* __restrict__ fractions, u32 m, u32 column, const Words& words)
-        : words(words) {
+        : words(words)
+#if FORM
+        , of_points(row_weights + M), fractions_of_points(fractions + M + COLUMNS)
+#endif
+    {
         Complex of_row = row_weights[m], of_column = column_weights[column];
         u32 start = fractions[m];
         fraction = start + fractions[M + column];
@@ -105,6 +129,24 @@ struct Weights {
         forward = scaled_if<-1>(of_row.re * of_column.re, wrapped);
         inverse = scaled_if<1>(of_row.im * of_column.im, wrapped);
     }
+#if FORM
+    template <int i>
+    DEVICE Point point() const {
+        u32 f = fraction;
+        if constexpr (i > 0) f += fractions_of_points[i];
+        return {f < fraction, f > words.long_above, f < words.long_below};
+    }
+    template <int i>
+    DEVICE double forward0(Point p) const {
+        if constexpr (i == 0) return forward;
+        return scaled_if<-1>(forward * of_points[i].re, p.wrapped);
+    }
+    template <int i>
+    DEVICE double inverse0(Point p) const {
+        if constexpr (i == 0) return inverse;
+        return scaled_if<1>(inverse * of_points[i].im, p.wrapped);
+    }
+#else
     // Returns the properties of the point in row i·M + m, whose u is greater by (−p·i mod Q)/Q.
     template <int i>
     DEVICE Point point() const {
@@ -122,6 +164,7 @@ struct Weights {
         constexpr int numerator = (Q - P_MOD_Q * i % Q) % Q;
         return scaled_if<1>(numerator > 0 ? inverse * POWER_OF_2<-numerator, Q>() : inverse, p.wrapped);
     }
+#endif
     DEVICE double forward1(Point p, double forward0) const { return scaled_if<1>(forward0 * words.ratio, p.long1); }
     DEVICE double inverse1(Point p, double inverse0) const {
         return scaled_if<-1>(inverse0 * words.inverse_ratio, p.long1);
@@ -134,6 +177,18 @@ struct Weights {
         const u32 *__restrict__ fractions, double ratio, double inverse_ratio, u32 bits, u32 long_above,   \
         u32 long_below
 #define WORDS {ratio, inverse_ratio, bits, long_above, long_below}
+
+// The last word of a residue modulo k·2^n + c: k, 1/k, 2^κ, 2^−κ and −c. `less`·2^n and `less_0` are subtracted.
+struct LastWord {
+    double k, inverse_k, up, down, sign, less, less_0;
+};
+#if FORM
+#define LAST_WORD_PARAMETERS                                                                                \
+    , double k, double inverse_k, double up, double down, double sign, double less, double less_0
+#define LAST_WORD {k, inverse_k, up, down, sign, less, less_0}
+#else
+#define LAST_WORD_PARAMETERS
+#endif
 
 // The parameters of kernels that make sums. `factors` holds R_m for every m, then C for every column.
 #if SUMS
@@ -243,7 +298,9 @@ DEVICE void carry_out(Complex (&x)[Q], const Handover& handover, const Weights& 
         largest = max(largest, (u32)__double2hiint(carry - MAGIC) & 0x7fffffffu);
 #endif
         x[I] = {s0, s1 - (carry - MAGIC)};
+#if !FORM
         if (c == WIDTH - 1) store_relaxed(&carries[columns * ROWS + I * M + m], tagged(carry, tag));
+#endif
         handover.give(I, carry);
         if constexpr (I % RUN == RUN - 1) end_run(words.bits);
     });
@@ -256,6 +313,52 @@ DEVICE void carry_out(Complex (&x)[Q], const Handover& handover, const Weights& 
     }
 #endif
 }
+
+#if FORM
+// Adds the carry of the preceding point to a point. Returns the carry that arises, + MAGIC.
+DEVICE double pass_on(Complex& s, double incoming, const Words& words, Point p) {
+    s.re = fma(incoming - MAGIC, words.unit(p.long0), s.re);
+    double carry = fma(s.re, words.unit(p.long1), s.im) + MAGIC;
+    s.im -= carry - MAGIC;
+    return carry;
+}
+
+// Returns the carry into word 0, + MAGIC, for the carry out of the last word, + MAGIC, and adds the rest to
+// the last two words `s`.
+DEVICE double wrap(Complex& s, double carry, const LastWord& last, const Words& words, Point p) {
+    const double v = (carry - MAGIC) * last.up;
+    const double q = fma(v, last.inverse_k, MAGIC) - MAGIC;
+    const double rest = (fma(-q, last.k, v) - last.less) * last.down;
+    const double magic = words.magic(p.long1), upper = (rest + magic) - magic;
+    s.re = fma(rest - upper, words.base(p.long1), s.re);
+    s.im += upper;
+    return fma(last.sign, q, -last.less_0) + MAGIC;
+}
+
+// Adds the first carries of preceding points, except to the first column, and passes on the second carries.
+// The last column passes both to the next block.
+DEVICE void carry_on(Complex (&x)[Q], const Handover& handover, const Weights& weights, u64* carries, u32 columns,
+                     u32 tag, const LastWord& last) {
+    const u32 c = threadIdx.x % WIDTH, m = threadIdx.x / WIDTH;
+    __syncwarp();
+    unrolled<0, Q>([&](auto i) {
+        constexpr int I = VALUE(i);
+        if (c > 0) {
+            Point p = weights.point<I>();
+            double second = pass_on(x[I], handover.take(I), weights.words, p);
+            handover.give_second(I, second);
+            if (c == WIDTH - 1) {
+                double both = handover.own(I) + (second - MAGIC);
+                if constexpr (I == Q - 1) {
+                    if (m == M - 1 && columns == TILES - 1) both = wrap(x[I], both, last, weights.words, p);
+                }
+                store_relaxed(&carries[columns * ROWS + I * M + m], tagged(both, tag));
+            }
+        }
+        if constexpr (I % RUN == RUN - 1) end_run(weights.words.bits);
+    });
+}
+#endif
 
 // Returns a point's digits after adding the carry of the preceding point. `between` receives the
 // carry from the first word to the second, + MAGIC.
@@ -282,7 +385,7 @@ columns(Complex* data,
 spectrum_to_digits(Complex* data, i32* __restrict__ digits,
 #endif
         const Complex* __restrict__ tables, WORDS_PARAMETERS, u64* carries, u64* tickets, const u64* addend,
-        u32* errors, u32 multiplier SUMS_PARAMETERS) {
+        u32* errors, u32 multiplier LAST_WORD_PARAMETERS SUMS_PARAMETERS) {
     DYNAMIC_SHARED(Complex, tile);
     // Tickets depend not on the preceding launch, but on the preceding launch of a kernel of
     // columns, which had ended before that one.
@@ -306,6 +409,14 @@ spectrum_to_digits(Complex* data, i32* __restrict__ digits,
     if constexpr (A > 1) transform_a<INVERSE>(tables, tile, columns_);
     Complex x[Q];
     inverse_q(x, tables, tile, columns_);
+#if NEGACYCLIC
+    // e(½·j/n), which inverse transforms omit, for j = (i·M + m)·COLUMNS + column.
+    const Complex half_turn = mul(row_weights[M + Q + m], column_weights[COLUMNS + column]);
+    unrolled<0, Q>([&](auto i) {
+        Complex turned = mul(x[VALUE(i)], half_turn);
+        x[VALUE(i)] = times_root<VALUE(i), 2 * Q>(turned);
+    });
+#endif
     const Words words = WORDS;
     const Weights weights(row_weights, column_weights, fractions, m, column, words);
     const Handover handover(tile);
@@ -324,6 +435,10 @@ spectrum_to_digits(Complex* data, i32* __restrict__ digits,
 #else
     out(Index<false>());
 #endif
+#if FORM
+    const LastWord last = LAST_WORD;
+    carry_on(x, handover, weights, carries, columns_, tag, last);
+#endif
     if (turn == 0) {
         // The last read of this block was several barriers ago.
         if (threadIdx.x == 0) store_release(&tickets[READ], ticket + TILES);
@@ -338,13 +453,26 @@ spectrum_to_digits(Complex* data, i32* __restrict__ digits,
     }
 #endif
     receive(tile, carries, tickets, columns_, tag);
+#if FORM
+    if (threadIdx.x % WIDTH == 0) {
+        unrolled<0, Q>([&](auto i) {
+            Point p = weights.point<VALUE(i)>();
+            handover.give_second(VALUE(i), pass_on(x[VALUE(i)], handover.take(VALUE(i)), words, p));
+        });
+    }
+    __syncwarp();
+#endif
 #if SUMS
     Sums made;
     const NearFactors first_factors(near_factors), factors_of_points(near_factors + 1);
 #endif
     unrolled<0, Q>([&](auto i) {
         Point p = weights.point<VALUE(i)>();
+#if FORM
+        double incoming = threadIdx.x % WIDTH == 0 ? MAGIC : handover.take_second(VALUE(i)), between;
+#else
         double incoming = handover.take(VALUE(i)), between;
+#endif
         Complex s = carry_in(x[VALUE(i)], incoming, words, p, between);
 #if SUMS
         // Adding 1.5·2^(52−b) moves a multiple of 2^−b to the lower word; carries are there already.

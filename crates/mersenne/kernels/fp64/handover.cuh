@@ -29,17 +29,34 @@ DEVICE double untagged(u64 word) {
 // threads use the first and the next eight the second, so that sixteen threads cause no bank
 // conflict. For the first column, which receives nothing from a thread of the tile, the other word
 // holds the carry of the preceding tile.
+//
+// With FORM, threads pass on second carries in the free words. That of the first column, whose free word
+// holds the carry of the preceding tile, takes the place of its first carry.
 struct Handover {
     double *given, *taken;
+#if FORM
+    double *second_given, *second_taken;
+#endif
     DEVICE Handover(Complex* tile) {
         const u32 lane = threadIdx.x % 32;
         Complex* own = own_slots(tile);
         given = (double*)own + lane / 8 % 2;
         taken = threadIdx.x % WIDTH == 0 ? (double*)own + (1 - lane / 8 % 2) : (double*)(own - 1) + (lane - 1) / 8 % 2;
+#if FORM
+        const u32 c = threadIdx.x % WIDTH;
+        second_given = c == 0 ? given : (double*)own + (1 - lane / 8 % 2);
+        second_taken = c <= 1 ? taken : (double*)(own - 1) + (1 - (lane - 1) / 8 % 2);
+#endif
     }
     // Passes on the carry of point q = i.
     DEVICE void give(u32 i, double carry) const { given[2 * WIDTH * i] = carry; }
     DEVICE double take(u32 i) const { return taken[2 * WIDTH * i]; }
+#if FORM
+    DEVICE double own(u32 i) const { return given[2 * WIDTH * i]; }
+    // Passes on the second carry of point q = i.
+    DEVICE void give_second(u32 i, double carry) const { second_given[2 * WIDTH * i] = carry; }
+    DEVICE double take_second(u32 i) const { return second_taken[2 * WIDTH * i]; }
+#endif
 };
 
 // Returns the largest value of a warp.

@@ -1,7 +1,14 @@
 // The transforms along the rows of a tile, in steps of radices Q, A and B, and the products of points
 // between them. See rows.cu for the layout of the points and for KIND.
+//
+// If NEGACYCLIC is defined as 1, frequencies are k + ½, k1 stands for k1 + ½ in the factors below, and the
+// partner of k is n − 1 − k: rows k1 and ROWS − 1 − k1 are partners, and no row is its own partner.
 #pragma once
 #include "line.cuh"
+
+#ifndef NEGACYCLIC
+#define NEGACYCLIC 0
+#endif
 
 constexpr int Q = OUTER_RADIX, A = RADIX_A, B = RADIX_B;
 constexpr u32 M = A * B;
@@ -39,6 +46,9 @@ constexpr u32 RECORD = RECORD_B + POWERS_B;
 // Returns the row of a line of the block whose first pair is `first`.
 DEVICE u32 row_of(u32 first, u32 line) {
     u32 pair = first + line % PAIRS;
+#if NEGACYCLIC
+    return line < PAIRS ? pair : ROWS - 1 - pair;
+#endif
     return line < PAIRS ? pair : pair == 0 ? ROWS / 2 : ROWS - pair;
 }
 // Returns the index in memory of point j2 of row k1 = `row`.
@@ -135,7 +145,7 @@ struct Partners {
     bool alone;
     DEVICE Partners(u32 first, u32 pair, u32 v)
         : x_line(pair), x_unit(v), y_line(PAIRS + pair), y_unit(UNITS - 1 - v), alone(false) {
-        if (first + pair > 0) return;
+        if (NEGACYCLIC || first + pair > 0) return;
         // Half of the items are for row ROWS/2, and half for row 0.
         if (v < UNITS / 2) {
             x_line = y_line;
@@ -234,7 +244,7 @@ DEVICE void middle(Complex* data, const Complex* __restrict__ factor, const Comp
         // for B = 16 (it computed `row_of` once more from a predicate that it had overwritten).
         auto nth = [&](u32 i) {
             const u32 point = i % B * ITEMS + g, pair = PAIRS == 1 ? 0 : point / COLUMNS, k1 = first + pair;
-            const u32 row = i < B ? k1 : k1 == 0 ? ROWS / 2 : ROWS - k1;
+            const u32 row = i < B ? k1 : NEGACYCLIC ? ROWS - 1 - k1 : k1 == 0 ? ROWS / 2 : ROWS - k1;
             return position(row, point - pair * COLUMNS);
         };
 #endif

@@ -3,7 +3,7 @@
 // The spectrum [j2 / CHUNK][place of k1][j2 % CHUNK] (see columns.cu) is transformed over j2, with
 // factors e(−j2·k1/n), to Z_k, k = k1 + ROWS·k2. Since x is real, products need Z_k and Z_(n−k)
 // together, that is, rows k1 and ROWS − k1. A block has PAIRS such pairs; the first of all pairs is
-// rows 0 and ROWS/2, each of which is its own partner. Inverse transforms omit the factors
+// rows 0 and ROWS/2, each of which is its own partner (row_steps.cuh has the other case, NEGACYCLIC). Inverse transforms omit the factors
 // e(+j2·k1/n), which the inverse transforms of columns include.
 //
 // KIND 0 `square_rows`: x ← x²; 1 `forward_rows`: the transform alone, with points in an order of
@@ -26,7 +26,7 @@ multiply_rows(Complex* data, const Complex* __restrict__ factor, const Complex* 
     const Complex* factor = nullptr;
 #endif
     auto inner_barrier = [&] {
-        if (first > 0) {
+        if (NEGACYCLIC || first > 0) {
             barrier_of<TEAM>();
         } else {
             __syncthreads();

@@ -397,7 +397,11 @@ pub trait EngineFamily: Sync {
 }
 
 /// Returns an error unless the number is a Mersenne number.
-fn only_mersenne(engine: &'static str, number: Number, length: usize) -> Result<(), EngineError> {
+pub(crate) fn only_mersenne(
+    engine: &'static str,
+    number: Number,
+    length: usize,
+) -> Result<(), EngineError> {
     if number.is_mersenne() {
         return Ok(());
     }

@@ -5,6 +5,9 @@
 //! balanced: −2^(b_j−1) ≤ x_j ≤ 2^(b_j−1).
 
 mod convert;
+mod form;
+
+pub(crate) use form::{FormLayout, StoredForm};
 
 /// The layout of the words of a residue mod 2^p − 1 in a transform of length N.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

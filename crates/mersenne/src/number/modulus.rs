@@ -65,6 +65,21 @@ impl Modulus {
         &self.value
     }
 
+    /// Returns x mod N, or −x mod N if `is_negative`, as a canonical residue.
+    pub(crate) fn reduce_signed(
+        &self,
+        multiplier: &dyn Multiplier,
+        (x, is_negative): (Vec<u64>, bool),
+    ) -> Vec<u64> {
+        let x = self.reduce(multiplier, x);
+        if !is_negative {
+            return x;
+        }
+        let mut zero = vec![0; x.len()];
+        self.sub_assign(&mut zero, &x);
+        zero
+    }
+
     /// Returns x mod N as a canonical residue. x may have any length.
     pub(crate) fn reduce(&self, multiplier: &dyn Multiplier, x: Vec<u64>) -> Vec<u64> {
         let limbs = self.number.limbs();

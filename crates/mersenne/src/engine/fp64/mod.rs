@@ -31,7 +31,7 @@ mod digits;
 pub(super) mod engine;
 pub mod flip;
 pub mod floor;
-mod form;
+pub(super) mod form;
 mod lengths;
 pub(super) mod margin;
 pub mod measured;
@@ -177,7 +177,7 @@ impl EngineFamily for Fp64 {
             return self.margin(number.exponent(), length);
         }
         form::check(number, length)?;
-        Ok(Margin { bits: form::bits(number, length), proven: false })
+        Ok(Margin { bits: form::bits(number, length, margin::OF_WHOLE), proven: false })
     }
 
     fn checks_squarings(&self, p: u32, length: usize, _variant: usize) -> bool {

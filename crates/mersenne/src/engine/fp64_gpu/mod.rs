@@ -7,12 +7,14 @@
 //! | `tables` | factors of the transforms, and weights |
 //! | `instructions` | counts of the FP64 instructions of a squaring |
 //! | `constants` | the texts, headers and constants of the kernels |
+//! | `form` | numbers k·2^n ± 1 |
 //! | `words` | the layout of words, and the round-off that the kernels of columns report |
 //!
 //! The kernels are `kernels/fp64/*.cu` of this crate; `columns.cu` and `rows.cu` begin with a
 //! description of the method.
 
 pub(super) mod constants;
+mod form;
 pub(super) mod instructions;
 mod line;
 pub(super) mod shape;
@@ -24,9 +26,10 @@ use std::ops::RangeInclusive;
 use warpint_device::Source;
 
 use super::fp64::{Fp64, margin};
-use super::gpu::{self, Arithmetic, OnDevice, Part, Shape as _, StepKind};
+use super::gpu::{self, Arithmetic, Family, OnDevice, Others, Part, Shape as _, StepKind};
 use super::squares;
-use super::{EngineError, Margin, Work};
+use super::{EngineError, EngineFamily as _, Margin, Work};
+use crate::Number;
 use crate::layout::WordLayout;
 use shape::Shape;
 use tables::Point;
@@ -104,8 +107,13 @@ fn least_exponent(length: usize) -> u32 {
 /// sequence from 2/3, which the host squares (source of the module `primality::ll`).
 fn largest_carry(layout: &WordLayout) -> f64 {
     let unit = 2f64.powi((layout.exponent() as usize / layout.len()) as i32);
-    let rms = margin::largest_rms(layout.len(), margin::ON_GPU);
-    (16.0 * rms * f64::from(LARGEST_MULTIPLIER) / unit).min(4.0 * unit * unit)
+    largest_random_carry(layout.len(), unit).min(4.0 * unit * unit)
+}
+
+/// Returns the first of the two bounds of [`largest_carry`], for words of the base `unit`.
+fn largest_random_carry(length: usize, unit: f64) -> f64 {
+    let rms = margin::largest_rms(length, margin::ON_GPU);
+    16.0 * rms * f64::from(LARGEST_MULTIPLIER) / unit
 }
 
 /// Iterates over the transform lengths, in words, in ascending order. A given device may support
@@ -160,18 +168,26 @@ pub fn sources(length: usize, shared_memory_per_block: u32) -> Vec<Source> {
 }
 
 impl Arithmetic for Fp64 {
+    fn arithmetic() -> &'static str {
+        Fp64.name()
+    }
+
     type Point = Point;
     type Shape = Shape;
+    type Layout = WordLayout;
     type Words = WeightedWords;
 
     const COLUMNS: &'static str = constants::COLUMNS;
     const ROWS: &'static str = constants::ROWS;
     const SPECIALISED: bool = true;
-    const LENGTHS_ARE: &'static str = "not a length of this engine on this device";
 
-    fn specialise(source: Source, shape: &Shape, p: u32, part: Part, sums: bool) -> Source {
-        constants::specialise(source, shape, p, part, sums)
+    fn specialise(source: Source, shape: &Shape, number: Number, part: Part, sums: bool) -> Source {
+        constants::specialise(source, shape, number.exponent(), part, sums)
     }
+}
+
+impl Family for Fp64 {
+    const LENGTHS_ARE: &'static str = "not a length of this engine on this device";
 
     fn can_check_squarings(p: u32, length: usize) -> bool {
         squares::carries_fit(p, length)
@@ -211,6 +227,10 @@ impl Arithmetic for Fp64 {
             return Err(unusable("words of more than 25 bits".into()));
         }
         Ok(Margin { bits: margin::bits(p, length, margin::ON_GPU), proven: false })
+    }
+
+    fn others() -> Option<&'static dyn Others> {
+        Some(&form::OtherNumbers)
     }
 
     fn work_of(shape: &Shape) -> Work {

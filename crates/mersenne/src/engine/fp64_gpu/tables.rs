@@ -4,7 +4,7 @@ use warpint_arith::dd::{Dd, cos_sin_2pi, exp2_ratio};
 
 use super::line::exponents;
 use super::shape::Shape;
-use crate::engine::gpu::{Line, Shape as _};
+use crate::engine::gpu::{Line, LineTables, Shape as _};
 use crate::layout::WordLayout;
 
 /// A complex number of the spectrum or of a table, as its real and its imaginary part.
@@ -50,12 +50,12 @@ pub(super) struct Words {
 }
 
 /// Returns e^(2πik/n) in double-double.
-fn root(k: u64, n: u64) -> (Dd, Dd) {
+pub(super) fn root(k: u64, n: u64) -> (Dd, Dd) {
     cos_sin_2pi(k % n, n)
 }
 
 /// Returns e^(2πik/n), rounded to `f64`.
-fn rounded(k: u64, n: u64) -> Point {
+pub(super) fn rounded(k: u64, n: u64) -> Point {
     let (re, im) = root(k, n);
     [re.to_f64(), im.to_f64()]
 }
@@ -78,14 +78,34 @@ fn by_exponent(radix: u32, count: u32, f: impl Fn(u64) -> Point) -> Vec<Point> {
     exponents(radix).into_iter().flat_map(of).collect()
 }
 
-/// Returns the table of the factors within a line. The order of entries is defined in the source
-/// text of the kernels.
-fn line_table(line: Line) -> Vec<Point> {
+/// The frequencies of a transform of n points.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Frequencies {
+    /// k, of cyclic products.
+    Whole,
+    /// k + ½, of negacyclic products.
+    Halves,
+}
+
+impl Frequencies {
+    /// Returns twice the frequency with the number k.
+    fn doubled(self, k: u64) -> u64 {
+        2 * k + u64::from(self == Self::Halves)
+    }
+}
+
+/// Returns the table of the factors within a line, whose forward transform has the given frequencies. The
+/// order of entries is defined in the source text of the kernels.
+fn line_table(line: Line, frequencies: Frequencies) -> Vec<Point> {
     let [q, a, b] = [line.q, line.a, line.b].map(u64::from);
     let len = q * a * b;
-    let mut table = by_exponent(line.a, line.q, |e| conjugate(rounded(e, q * a)));
+    let of = |e: u64, k: u64, len: u64| conjugate(rounded(e * frequencies.doubled(k), 2 * len));
+    let mut table = vec![];
+    for e in exponents(line.a).into_iter().map(u64::from) {
+        table.extend((0..q).map(|kq| of(e, kq, q * a)));
+    }
     for e in exponents(line.b).into_iter().map(u64::from) {
-        let ka_of = |kq: u64| (0..a).map(move |ka| conjugate(rounded(e * (kq + q * ka), len)));
+        let ka_of = |kq: u64| (0..a).map(move |ka| of(e, kq + q * ka, len));
         table.extend((0..q).flat_map(ka_of));
     }
     table.extend(by_exponent(line.a, line.b, |e| rounded(e, a * b)));
@@ -120,37 +140,48 @@ pub(in crate::engine) fn bytes(shape: &Shape) -> u64 {
     (size_of::<Point>() * points + size_of::<u32>() * (m + columns)) as u64
 }
 
+/// Returns the tables of the factors of a transform, for `columns.cu` and for `rows.cu`. The order of
+/// entries is defined in the source text of the kernels.
+pub(super) fn of_lines(shape: &Shape, frequencies: Frequencies) -> LineTables<Point> {
+    let [rows, columns] = [shape.rows(), shape.columns()].map(u64::from);
+    let n = rows * columns;
+
+    let Line { q, a, b } = shape.column;
+    let [qa, qb, qq] = [a, b, q].map(exponents);
+    let mut of_columns = line_table(shape.column, frequencies);
+    for j2 in 0..columns {
+        let list = |exponents: &[u32], f: &dyn Fn(u64) -> Point| -> Vec<Point> {
+            exponents.iter().map(|&e| f(u64::from(e) * j2)).collect()
+        };
+        let [a, b] = [a, b].map(u64::from);
+        of_columns.extend(list(&qb, &|e| rounded(e, b * columns)));
+        of_columns.extend(list(&qa, &|e| excess(e, a * b * columns)));
+        of_columns.extend(list(&qq, &|e| excess(e, n)));
+    }
+
+    let Line { q, a, b } = shape.row;
+    let [eq, ea, eb] = [q, a, b].map(exponents);
+    let mut of_rows = line_table(shape.row, Frequencies::Whole);
+    for k1 in 0..rows {
+        // Twice the exponents, so that roots have twice the order.
+        let list = |exponents: &[u32], f: &dyn Fn(u64) -> Point| -> Vec<Point> {
+            let doubled = |&e: &u32| conjugate(f(u64::from(e) * frequencies.doubled(k1)));
+            exponents.iter().map(doubled).collect()
+        };
+        let [q, a] = [q, a].map(u64::from);
+        of_rows.extend(list(&eq, &|e| rounded(e, 2 * q * rows)));
+        of_rows.extend(list(&ea, &|e| excess(e, 2 * q * a * rows)));
+        of_rows.extend(list(&eb, &|e| excess(e, 2 * n)));
+    }
+    LineTables { columns: of_columns, rows: of_rows }
+}
+
 impl Tables {
     /// Computes the tables for a layout of N words. The shape must have N/2 points.
     pub(in crate::engine) fn new(layout: &WordLayout, shape: &Shape) -> Self {
-        let [rows, columns] = [shape.rows(), shape.columns()].map(u64::from);
-        let n = rows * columns;
-
-        let Line { q, a, b } = shape.column;
-        let [qa, qb, qq] = [a, b, q].map(exponents);
-        let mut of_columns = line_table(shape.column);
-        for j2 in 0..columns {
-            let list = |exponents: &[u32], f: &dyn Fn(u64) -> Point| -> Vec<Point> {
-                exponents.iter().map(|&e| f(u64::from(e) * j2)).collect()
-            };
-            let [a, b] = [a, b].map(u64::from);
-            of_columns.extend(list(&qb, &|e| rounded(e, b * columns)));
-            of_columns.extend(list(&qa, &|e| excess(e, a * b * columns)));
-            of_columns.extend(list(&qq, &|e| excess(e, n)));
-        }
-
-        let Line { q, a, b } = shape.row;
-        let [eq, ea, eb] = [q, a, b].map(exponents);
-        let mut of_rows = line_table(shape.row);
-        for k1 in 0..rows {
-            let list = |exponents: &[u32], f: &dyn Fn(u64) -> Point| -> Vec<Point> {
-                exponents.iter().map(|&e| conjugate(f(u64::from(e) * k1))).collect()
-            };
-            let [q, a] = [q, a].map(u64::from);
-            of_rows.extend(list(&eq, &|e| rounded(e, q * rows)));
-            of_rows.extend(list(&ea, &|e| excess(e, q * a * rows)));
-            of_rows.extend(list(&eb, &|e| excess(e, n)));
-        }
+        let columns = u64::from(shape.columns());
+        let n = shape.points() as u64;
+        let LineTables { columns: of_columns, rows: of_rows } = of_lines(shape, Frequencies::Whole);
 
         let words = layout.len() as u64;
         let fraction = |w: u64| layout.weight_numerator(w as usize);

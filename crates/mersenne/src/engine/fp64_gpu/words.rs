@@ -2,11 +2,12 @@
 
 use warpint_device::{Arg, Buffer, Device};
 
+use super::form::LastWord;
 use super::tables::{Point, Tables, Words};
 use super::{LARGEST_MULTIPLIER, Shape, largest_carry};
 use crate::engine::fp64::Fp64;
 use crate::engine::fp64::engine::{Statistics, within_limit};
-use crate::engine::gpu::{self, LineTables, SquareCheck};
+use crate::engine::gpu::{self, Arithmetic, Layout as _, LineTables, SquareCheck};
 use crate::engine::{EngineError, Health, Step};
 use crate::layout::WordLayout;
 
@@ -17,7 +18,9 @@ const MEASURED: usize = 16_384;
 /// The weights and lengths of words on a device, and the round-off of the products computed with
 /// them.
 pub(in crate::engine) struct WeightedWords {
-    layout: WordLayout,
+    length: usize,
+    /// A bound on the carries of random digits ([`largest_carry`]).
+    largest_carry: f64,
     words: Words,
     row_weights: Buffer<Point>,
     column_weights: Buffer<Point>,
@@ -29,6 +32,56 @@ pub(in crate::engine) struct WeightedWords {
     statistics: Statistics,
     /// The check of squarings; `None` if squarings are not checked.
     squares: Option<SquareCheck>,
+    /// The last word of a residue modulo k·2^n ± 1; `None` for Mersenne numbers.
+    last: Option<LastWord>,
+}
+
+/// What a layout of words gives to the kernels of columns.
+pub(super) struct Prepared {
+    pub(super) words: Words,
+    pub(super) row_weights: Vec<Point>,
+    pub(super) column_weights: Vec<Point>,
+    pub(super) fractions: Vec<u32>,
+    pub(super) largest_carry: f64,
+    pub(super) last: Option<LastWord>,
+    pub(super) lines: LineTables<Point>,
+}
+
+/// An arithmetic with weighted words.
+pub(super) trait Weighted: Arithmetic<Point = Point, Shape = Shape> {
+    /// Computes the tables and constants of a layout.
+    fn prepare(layout: &Self::Layout, shape: &Shape) -> Prepared;
+
+    /// Creates the check of squarings.
+    fn checked(
+        device: &Device,
+        layout: &Self::Layout,
+        shape: &Shape,
+    ) -> Result<SquareCheck, EngineError>;
+}
+
+impl Weighted for Fp64 {
+    fn prepare(layout: &WordLayout, shape: &Shape) -> Prepared {
+        let Tables { columns, rows, row_weights, column_weights, fractions } =
+            Tables::new(layout, shape);
+        Prepared {
+            words: Words::new(layout),
+            row_weights,
+            column_weights,
+            fractions,
+            largest_carry: largest_carry(layout),
+            last: None,
+            lines: LineTables { columns, rows },
+        }
+    }
+
+    fn checked(
+        device: &Device,
+        layout: &WordLayout,
+        shape: &Shape,
+    ) -> Result<SquareCheck, EngineError> {
+        SquareCheck::new(device, *layout, shape, MEASURED)
+    }
 }
 
 /// Returns the double whose upper 32 bits are `word` and whose lower bits are 0. Returns infinity
@@ -41,33 +94,33 @@ fn from_upper_word(word: u32) -> f64 {
     if word < INFINITY { f64::from_bits(u64::from(word) << 32) } else { f64::INFINITY }
 }
 
-impl gpu::Words<Fp64> for WeightedWords {
+impl<A: Weighted> gpu::Words<A> for WeightedWords {
     const GRAPH_SQUARINGS: u64 = 32;
     // Whole graphs, and the launch that leaves the spectrum.
-    const MOST_UNSYNCED: u64 = MEASURED as u64 - Self::GRAPH_SQUARINGS + 1;
+    const MOST_UNSYNCED: u64 = MEASURED as u64 - <Self as gpu::Words<A>>::GRAPH_SQUARINGS + 1;
     const WATCHED: u64 = 100;
     const ADDEND: usize = 5;
 
     fn new(
         device: &Device,
-        layout: WordLayout,
+        layout: &A::Layout,
         shape: &Shape,
         check: bool,
     ) -> Result<(Self, LineTables<Point>), EngineError> {
-        let tables = Tables::new(&layout, shape);
+        let prepared = A::prepare(layout, shape);
         let words = Self {
-            words: Words::new(&layout),
-            row_weights: device.upload(&tables.row_weights)?,
-            column_weights: device.upload(&tables.column_weights)?,
-            fractions: device.upload(&tables.fractions)?,
+            length: layout.len(),
+            largest_carry: prepared.largest_carry,
+            words: prepared.words,
+            row_weights: device.upload(&prepared.row_weights)?,
+            column_weights: device.upload(&prepared.column_weights)?,
+            fractions: device.upload(&prepared.fractions)?,
             errors: device.upload(&[[0; 2]; MEASURED])?,
             statistics: Statistics::default(),
-            squares: check
-                .then(|| SquareCheck::new(device, layout, shape, MEASURED))
-                .transpose()?,
-            layout,
+            squares: check.then(|| A::checked(device, layout, shape)).transpose()?,
+            last: prepared.last,
         };
-        Ok((words, LineTables { columns: tables.columns, rows: tables.rows }))
+        Ok((words, prepared.lines))
     }
 
     fn takes_multiplier(&self, m: u32) -> bool {
@@ -90,9 +143,10 @@ impl gpu::Words<Fp64> for WeightedWords {
 
     fn carry_args(&mut self, scratch: [Arg; 3], step: Step) -> Vec<Arg> {
         let multiplier = if let Step::SquareTimes(m) = step { m } else { 1 };
-        let mut args = self.digit_args();
+        let mut args = gpu::Words::<A>::digit_args(self);
         args.extend(scratch);
         args.extend([Arg::from(&mut self.errors), Arg::U32(multiplier)]);
+        args.extend(self.last.into_iter().flat_map(|last| last.args(step)));
         args
     }
 
@@ -107,12 +161,12 @@ impl gpu::Words<Fp64> for WeightedWords {
         let mut worst = 0f64;
         for [distance, carry] in errors.into_iter().filter(|pair| *pair != [0; 2]) {
             // Carries above the bound make the distance meaningless.
-            let credible = from_upper_word(carry) <= largest_carry(&self.layout);
+            let credible = from_upper_word(carry) <= self.largest_carry;
             let distance = if credible { from_upper_word(distance).min(0.5) } else { 0.5 };
             self.statistics.note(distance);
             worst = worst.max(distance);
         }
-        within_limit(self.layout.len(), worst)?;
+        within_limit(self.length, worst)?;
         squares
     }
 
@@ -151,7 +205,7 @@ mod tests {
         products.prepare(Step::Square, Shift::ZERO, true).unwrap();
         products.spectrum_to_digits(&mut digits, Step::Square).unwrap();
         let result = products.sync();
-        (result, gpu::Words::health(&products.words).round_off.unwrap().max)
+        (result, gpu::Words::<Fp64>::health(&products.words).round_off.unwrap().max)
     }
 
     #[test]

@@ -22,8 +22,10 @@ use warpint_device::Source;
 use warpint_transform::gpu::HEADERS;
 
 use super::goldilocks::Goldilocks;
-use super::gpu::{self, Arithmetic, OnDevice, Part, Shape as _};
+use super::gpu::{self, Arithmetic, Family, OnDevice, Part, Shape as _};
 use super::{EngineError, EngineFamily, Margin, Work};
+use crate::Number;
+use crate::layout::WordLayout;
 use shape::Shape;
 use words::ExactWords;
 
@@ -86,17 +88,26 @@ pub fn sources(length: usize, shared_memory_per_block: u32) -> Vec<Source> {
 }
 
 impl Arithmetic for Goldilocks {
+    fn arithmetic() -> &'static str {
+        Goldilocks.name()
+    }
+
     type Point = u64;
     type Shape = Shape;
+    type Layout = WordLayout;
     type Words = ExactWords;
 
     const COLUMNS: &'static str = include_str!("../../../kernels/goldilocks/columns.cu");
     const ROWS: &'static str = include_str!("../../../kernels/goldilocks/rows.cu");
     const SPECIALISED: bool = false;
-    const LENGTHS_ARE: &'static str = "lengths are 2^6 to 2^26 and 5·2^6 to 5·2^24 on a device, \
-                                       as far as its shared memory holds their tiles";
 
-    fn specialise(source: Source, shape: &Shape, _p: u32, part: Part, _sums: bool) -> Source {
+    fn specialise(
+        source: Source,
+        shape: &Shape,
+        _number: Number,
+        part: Part,
+        _sums: bool,
+    ) -> Source {
         let mut source = source.headers(HEADERS);
         if !part.is_of_columns() {
             source = source.define("LINES", shape.lines);
@@ -112,6 +123,11 @@ impl Arithmetic for Goldilocks {
         }
         source
     }
+}
+
+impl Family for Goldilocks {
+    const LENGTHS_ARE: &'static str = "lengths are 2^6 to 2^26 and 5·2^6 to 5·2^24 on a device, \
+                                       as far as its shared memory holds their tiles";
 
     fn all_lengths() -> Vec<usize> {
         all_lengths().collect()

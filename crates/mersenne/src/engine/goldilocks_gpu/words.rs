@@ -7,7 +7,7 @@ use super::carries_rest;
 use super::shape::Shape;
 use super::tables::Tables;
 use crate::engine::goldilocks::Goldilocks;
-use crate::engine::gpu::{Arithmetic, LineTables, Words};
+use crate::engine::gpu::{Family as _, LineTables, Words};
 use crate::engine::{EngineError, Health, Step};
 use crate::layout::WordLayout;
 
@@ -33,7 +33,7 @@ impl Words<Goldilocks> for ExactWords {
 
     fn new(
         device: &Device,
-        layout: WordLayout,
+        layout: &WordLayout,
         shape: &Shape,
         _check: bool,
     ) -> Result<(Self, LineTables<u64>), EngineError> {
@@ -42,7 +42,7 @@ impl Words<Goldilocks> for ExactWords {
         })?;
         let fractions = device.upload(&tables.fractions)?;
         let Tables { columns, rows, .. } = tables;
-        Ok((Self { layout, fractions }, LineTables { columns, rows }))
+        Ok((Self { layout: *layout, fractions }, LineTables { columns, rows }))
     }
 
     fn takes_multiplier(&self, m: u32) -> bool {

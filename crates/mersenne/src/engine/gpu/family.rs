@@ -8,11 +8,18 @@ use warpint_device::{Device, Source};
 use super::kernels::{default_parts, source};
 use super::machine::{Machine, words_source};
 use super::products::Products;
-use super::{Arithmetic, Shape, squares};
+use super::{Family, Layout as _, Shape, squares};
+use crate::Number;
 use crate::engine::{
     BuildOptions, Cut, Engine, EngineError, EngineFamily, Margin, Profiled, Work, known,
+    only_mersenne,
 };
 use crate::layout::WordLayout;
+
+/// The number for which [`sources`] compiles: M_1. Its constants that depend on a number are those of p = 1.
+fn first() -> Number {
+    Number::mersenne(1)
+}
 
 /// The family of engines on one device with the arithmetic of the CPU family `A`.
 #[derive(Debug)]
@@ -27,7 +34,7 @@ pub struct OnDevice<A> {
 const SHORTEST_WORTHWHILE: usize = 1 << 12;
 
 #[expect(private_bounds, reason = "other crates name families, not what they are made of")]
-impl<A: Arithmetic> OnDevice<A> {
+impl<A: Family> OnDevice<A> {
     /// Creates the family on a device.
     #[must_use]
     pub fn new(device: Device) -> Self {
@@ -38,6 +45,15 @@ impl<A: Arithmetic> OnDevice<A> {
 
     fn shared_memory(&self) -> u32 {
         self.device.info().shared_memory_per_block
+    }
+
+    /// Returns an error unless the device supports the transform length.
+    fn check_length(&self, number: Number, length: usize) -> Result<(), EngineError> {
+        if self.lengths(length, length).is_empty() {
+            let (engine, reason) = (A::arithmetic(), A::LENGTHS_ARE.into());
+            return Err(EngineError::Unusable { engine, number, length, reason });
+        }
+        Ok(())
     }
 
     fn shapes(&self, length: usize) -> Vec<A::Shape> {
@@ -59,7 +75,7 @@ impl<A: Arithmetic> OnDevice<A> {
 
 /// Returns the transform lengths in `from..=to` that a device with `shared_memory_per_block` bytes
 /// of shared memory per block supports, in ascending order.
-pub(in crate::engine) fn lengths<A: Arithmetic>(
+pub(in crate::engine) fn lengths<A: Family>(
     shared_memory_per_block: u32,
     from: usize,
     to: usize,
@@ -71,23 +87,23 @@ pub(in crate::engine) fn lengths<A: Arithmetic>(
 /// Returns the source of every kernel that an engine with transform length `length` compiles by
 /// default, for a device with `shared_memory_per_block` bytes of shared memory per block. The
 /// constants that depend on the exponent p are those for p = 1.
-pub(in crate::engine) fn sources<A: Arithmetic>(
+pub(in crate::engine) fn sources<A: Family>(
     length: usize,
     shared_memory_per_block: u32,
 ) -> Vec<Source> {
-    let mut sources = vec![words_source()];
+    let mut sources = vec![words_source(A::Layout::COMBINE)];
     if let Some(shape) = A::Shape::best(length, shared_memory_per_block) {
         let parts = default_parts::<A>(&shape).into_iter();
-        sources.extend(parts.map(|part| source::<A>(&shape, 1, part, false)));
+        sources.extend(parts.map(|part| source::<A>(&shape, first(), part, false)));
         let checked = A::checked_parts().into_iter();
-        sources.extend(checked.map(|part| source::<A>(&shape, 1, part, true)));
+        sources.extend(checked.map(|part| source::<A>(&shape, first(), part, true)));
     }
     sources
 }
 
-impl<A: Arithmetic> EngineFamily for OnDevice<A> {
+impl<A: Family> EngineFamily for OnDevice<A> {
     fn name(&self) -> &'static str {
-        A::default().name()
+        A::arithmetic()
     }
 
     fn place(&self) -> &str {
@@ -110,6 +126,14 @@ impl<A: Arithmetic> EngineFamily for OnDevice<A> {
         self.exponents.clone()
     }
 
+    fn takes(&self, number: Number) -> bool {
+        if number.is_mersenne() {
+            return self.exponents.contains(&number.exponent());
+        }
+        let lengths = self.lengths(0, usize::MAX);
+        A::others().is_some_and(|others| others.takes(number, &lengths))
+    }
+
     fn lengths(&self, from: usize, to: usize) -> Vec<usize> {
         lengths::<A>(self.shared_memory(), from, to)
     }
@@ -124,10 +148,21 @@ impl<A: Arithmetic> EngineFamily for OnDevice<A> {
         if !self.exponents.contains(&p) {
             return Err(A::unusable(p, length, A::exponents_are(&self.exponents)));
         }
-        if self.lengths(length, length).is_empty() {
-            return Err(A::unusable(p, length, A::LENGTHS_ARE.into()));
-        }
+        self.check_length(p.into(), length)?;
         A::margin_on_device(p, length)
+    }
+
+    fn margin_for(&self, number: Number, length: usize) -> Result<Margin, EngineError> {
+        match A::others() {
+            Some(others) if !number.is_mersenne() => {
+                self.check_length(number, length)?;
+                others.margin(number, length)
+            }
+            _ => {
+                only_mersenne(A::arithmetic(), number, length)?;
+                self.margin(number.exponent(), length)
+            }
+        }
     }
 
     fn device_bytes(&self, _p: u32, length: usize, registers: usize) -> Option<u64> {
@@ -162,12 +197,30 @@ impl<A: Arithmetic> EngineFamily for OnDevice<A> {
         Ok(Box::new(Machine::new(&self.device, layout, options.registers, products)?))
     }
 
+    fn build_for(
+        &self,
+        number: Number,
+        length: usize,
+        options: BuildOptions,
+    ) -> Result<Box<dyn Engine>, EngineError> {
+        match A::others() {
+            Some(others) if !number.is_mersenne() => {
+                self.margin_for(number, length)?;
+                others.build(&self.device, number, length, options)
+            }
+            _ => {
+                only_mersenne(A::arithmetic(), number, length)?;
+                self.build(number.exponent(), length, options)
+            }
+        }
+    }
+
     fn profiled(&self) -> Option<&dyn Profiled> {
         Some(self)
     }
 }
 
-impl<A: Arithmetic> Profiled for OnDevice<A> {
+impl<A: Family> Profiled for OnDevice<A> {
     fn variants(&self, length: usize) -> Vec<String> {
         self.shapes(length).iter().map(ToString::to_string).collect()
     }

@@ -3,6 +3,7 @@
 use warpint_device::{Device, DeviceError, Kernel, Source, common};
 
 use super::{Arithmetic, Line, Shape, squares};
+use crate::Number;
 use crate::engine::Step;
 
 /// The operation on the words of a product before their carries are propagated. It is compiled into
@@ -133,17 +134,10 @@ fn product<A: Arithmetic>(shape: &A::Shape) -> Vec<Part> {
     [RowsKind::Forward, RowsKind::Multiply].map(|kind| rows::<A>(shape, kind)).concat()
 }
 
-/// Returns the kind of step for which the kernels that propagate carries are built, if the step is
-/// `step`. If the family builds these kernels once for all steps, the kind is always
-/// [`StepKind::Square`]; otherwise it is the kind of `step`.
-fn kind<A: Arithmetic>(step: Step) -> StepKind {
-    if A::SPECIALISED { step.into() } else { StepKind::Square }
-}
-
 /// Returns the kernels that propagate the carries of a step. Kernels that do not measure round-off
 /// are included only if `all` is true and the family builds such kernels.
 fn carrying<A: Arithmetic>(step: Step, all: bool) -> Vec<Part> {
-    let step = kind::<A>(step);
+    let step = A::kind(step);
     let measured = [Part::SpectrumToDigits(step), Part::Columns { step, measured: true }];
     let other = (A::SPECIALISED && all).then_some(Part::Columns { step, measured: false });
     measured.into_iter().chain(other).collect()
@@ -163,11 +157,11 @@ pub(super) fn default_parts<A: Arithmetic>(shape: &A::Shape) -> Vec<Part> {
     parts
 }
 
-/// Returns the source of the kernel `part`, for a shape and the exponent p. If `sums`, kernels of
+/// Returns the source of the kernel `part`, for a shape and a number. If `sums`, kernels of
 /// columns make the sums by which squarings are checked.
 pub(in crate::engine) fn source<A: Arithmetic>(
     shape: &A::Shape,
-    p: u32,
+    number: Number,
     part: Part,
     sums: bool,
 ) -> Source {
@@ -199,14 +193,14 @@ pub(in crate::engine) fn source<A: Arithmetic>(
         };
         source.define("ROWS", shape.rows()).define("THREADS", threads).define("BLOCKS", blocks)
     };
-    A::specialise(source, shape, p, part, sums)
+    A::specialise(source, shape, number, part, sums)
 }
 
 /// The kernels that have been built so far for an engine.
 pub(super) struct Kernels<A: Arithmetic> {
     device: Device,
     shape: A::Shape,
-    p: u32,
+    number: Number,
     /// Whether kernels of columns make the sums by which squarings are checked.
     sums: bool,
     built: Vec<(Part, Kernel)>,
@@ -219,10 +213,10 @@ impl<A: Arithmetic> Kernels<A> {
     pub(super) fn new(
         device: &Device,
         shape: A::Shape,
-        p: u32,
+        number: Number,
         sums: bool,
     ) -> Result<Self, DeviceError> {
-        let mut kernels = Self { device: device.clone(), shape, p, sums, built: vec![] };
+        let mut kernels = Self { device: device.clone(), shape, number, sums, built: vec![] };
         let mut parts = common::<A>(&kernels.shape);
         parts.extend(sums.then_some(Part::SumDigits));
         if !A::SPECIALISED {
@@ -248,8 +242,10 @@ impl<A: Arithmetic> Kernels<A> {
     fn build(&mut self, parts: &[Part]) -> Result<(), DeviceError> {
         let new: Vec<Part> =
             parts.iter().copied().filter(|part| self.find(*part).is_none()).collect();
-        let sources: Vec<Source> =
-            new.iter().map(|part| source::<A>(&self.shape, self.p, *part, self.sums)).collect();
+        let sources: Vec<Source> = new
+            .iter()
+            .map(|part| source::<A>(&self.shape, self.number, *part, self.sums))
+            .collect();
         let programs = self.device.programs(&sources)?;
         for (part, program) in new.into_iter().zip(programs) {
             let kernel =
@@ -279,14 +275,14 @@ impl<A: Arithmetic> Kernels<A> {
     /// Returns the kernel that transforms the spectrum of a product to digits. [`Self::prepare`]
     /// must have built the kernel.
     pub(super) fn spectrum_to_digits(&self, step: Step) -> Result<&Kernel, DeviceError> {
-        self.get(Part::SpectrumToDigits(kind::<A>(step)))
+        self.get(Part::SpectrumToDigits(A::kind(step)))
     }
 
     /// Returns the kernel that transforms a spectrum to digits and back to a spectrum.
     /// [`Self::prepare`] must have built the kernel. It measures round-off if `measured` is true,
     /// or if no kernel without the measurement has been built.
     pub(super) fn columns(&self, step: Step, measured: bool) -> Result<&Kernel, DeviceError> {
-        let part = |measured| Part::Columns { step: kind::<A>(step), measured };
+        let part = |measured| Part::Columns { step: A::kind(step), measured };
         let unmeasured = if measured { None } else { self.find(part(false)) };
         unmeasured.map_or_else(|| self.get(part(true)), Ok)
     }

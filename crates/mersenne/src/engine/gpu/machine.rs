@@ -5,26 +5,25 @@ use std::time::Duration;
 use warpint_device::{Arg, Buffer, Capture, Device, Graph, Kernel, Launch, Source, common};
 
 use super::products::{Call, Products};
-use super::{Arithmetic, SquareCheck, Words};
+use super::{Arithmetic, Layout, SquareCheck, Words};
 use crate::engine::{Engine, EngineError, Health, KernelTime, KernelTimer, Step};
-use crate::layout::WordLayout;
-use crate::{Residue, Shift};
+use crate::{Number, Residue, Shift};
 
 const WORDS: &str = include_str!("../../../kernels/words.cu");
 
-/// The number of threads per block of the kernel `combine`.
+/// The number of threads per block of the kernels of `words.cu`.
 const COMBINE_THREADS: u32 = 256;
 
 /// Returns the source of the kernel that adds or subtracts registers.
-pub(super) fn words_source() -> Source {
-    Source::new("words.cu", WORDS, &["combine"]).headers(common::HEADERS)
+pub(super) fn words_source(kernel: &'static str) -> Source {
+    Source::new("words.cu", WORDS, &[kernel]).headers(common::HEADERS)
 }
 
 /// A register machine on a device: registers of digits, with the kernels and buffers that multiply
 /// them.
 pub(in crate::engine) struct Machine<A: Arithmetic> {
     device: Device,
-    layout: WordLayout,
+    layout: A::Layout,
     products: Products<A>,
     registers: Vec<Buffer<i32>>,
     /// Memory for the result of a sum, a difference or a copy. This memory is then exchanged with
@@ -43,7 +42,7 @@ pub(in crate::engine) struct Machine<A: Arithmetic> {
 impl<A: Arithmetic> Machine<A> {
     pub(in crate::engine) fn new(
         device: &Device,
-        layout: WordLayout,
+        layout: A::Layout,
         registers: usize,
         products: Products<A>,
     ) -> Result<Self, EngineError> {
@@ -182,18 +181,21 @@ impl<A: Arithmetic> Machine<A> {
         let kernel = match &self.combine {
             Some(kernel) => kernel,
             None => {
-                let kernel = self.device.program(&words_source())?.kernel("combine", 0)?;
+                let kernel = self
+                    .device
+                    .program(&words_source(A::Layout::COMBINE))?
+                    .kernel(A::Layout::COMBINE, 0)?;
                 self.combine.insert(kernel)
             }
         };
-        let args = [
+        let mut args = vec![
             Arg::from(&mut self.scratch),
             Arg::from(&self.registers[a]),
             Arg::from(&self.registers[b]),
             Arg::I32(sign),
-            Arg::U32(self.layout.exponent()),
-            Arg::U32(n),
         ];
+        args.extend(self.layout.combine_args());
+        args.push(Arg::U32(n));
         let launch = Launch::linear(n.div_ceil(COMBINE_THREADS), COMBINE_THREADS);
         // SAFETY: the registers and the scratch have n words each; the scratch is not a register.
         unsafe { kernel.launch(launch, &args)? };
@@ -204,15 +206,23 @@ impl<A: Arithmetic> Machine<A> {
 
 impl<A: Arithmetic> Engine for Machine<A> {
     fn name(&self) -> &'static str {
-        A::default().name()
+        A::arithmetic()
+    }
+
+    fn number(&self) -> Number {
+        self.layout.number()
     }
 
     fn exponent(&self) -> u32 {
-        self.layout.exponent()
+        self.layout.number().exponent()
     }
 
     fn length(&self) -> usize {
         self.layout.len()
+    }
+
+    fn is_intact(&self) -> bool {
+        self.layout.is_intact()
     }
 
     fn registers(&self) -> usize {
@@ -285,13 +295,13 @@ impl<A: Arithmetic> Engine for Machine<A> {
         if let Some(squares) = self.products.words.squares() {
             squares.verify_digits(reg, &digits)?;
         }
-        Ok(self.layout.par_residue(&digits).rotated_right(shift.bits()))
+        Ok(self.layout.residue_of(&digits, shift))
     }
 
     fn write(&mut self, reg: usize, x: &Residue, shift: Shift) -> Result<(), EngineError> {
         self.watched = A::Words::WATCHED;
         self.settle()?;
-        let digits = self.layout.par_balanced_digits(&x.rotated_left(shift.bits()));
+        let digits = self.layout.digits_of(x, shift);
         self.with_squares(|squares| squares.written(reg, &digits));
         Ok(self.registers[reg].upload(&digits)?)
     }

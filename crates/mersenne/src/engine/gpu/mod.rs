@@ -15,8 +15,9 @@
 //! of rows, which runs beside the first one. Two ideas are from Mihai Preda's *PRPLL*: to fuse the
 //! carries with the transforms of columns, and to pass carries from block to block.
 //!
-//! Families differ in their points, tables, margins and in the source texts of their kernels. The
-//! trait [`Arithmetic`] describes these differences.
+//! Families differ in their points, tables and layouts of words and in the source texts of their kernels,
+//! which the trait [`Arithmetic`] describes, and in their lengths and margins, which the trait
+//! [`Family`] describes.
 
 mod family;
 mod kernels;
@@ -30,8 +31,9 @@ use std::ops::RangeInclusive;
 use bytemuck::Pod;
 use warpint_device::{Arg, Device, Source};
 
-use super::{EngineError, EngineFamily, Health, Margin, Step, Work};
+use super::{BuildOptions, Engine, EngineError, EngineFamily, Health, Margin, Step, Work};
 use crate::layout::WordLayout;
+use crate::{Number, Residue, Shift};
 
 pub use family::OnDevice;
 #[cfg(test)]
@@ -40,19 +42,27 @@ pub(super) use family::sources;
 pub(super) use kernels::{ExactRows, Part, StepKind};
 pub(super) use shape::{Line, MAX_THREADS, REGISTERS, SHARED_MEMORY, Shape, resident};
 pub(super) use squares::SquareCheck;
-#[cfg(all(test, feature = "sim"))]
 pub(super) use {machine::Machine, products::Products};
 
-/// The items that an engine family on a device needs in addition to the methods of the CPU family
-/// with the same name. The trait is implemented for the type of that CPU family.
-pub(super) trait Arithmetic: EngineFamily + Default + Send + 'static {
+/// The kernels of an engine on a device, and what is compiled into them: what a [`Machine`] and its
+/// [`Products`] need.
+///
+/// [`Machine`]: machine::Machine
+/// [`Products`]: products::Products
+pub(super) trait Arithmetic: Send + Sized + 'static {
+    /// Returns the name of the engine family.
+    fn arithmetic() -> &'static str;
+
     /// The type of a point of the spectrum, and of an entry of the tables.
     type Point: Pod + Send;
 
     /// The type that describes the shape of a transform.
     type Shape: Shape;
 
-    /// The type of the layout of words. This type also provides the arguments and tables of the
+    /// The type of the layout of words.
+    type Layout: Layout;
+
+    /// The type of the words on the device. This type also provides the arguments and tables of the
     /// kernels of columns, as far as the layout determines them.
     type Words: Words<Self>;
 
@@ -76,14 +86,43 @@ pub(super) trait Arithmetic: EngineFamily + Default + Send + 'static {
     }
 
     /// Whether kernels are specialised. If true, `columns` and `spectrum_to_digits` are built
-    /// separately for each kind of step, and `columns` also with and without the measurement of
-    /// round-off. If false, each of these two kernels is built only once.
+    /// separately for each kind of step ([`Self::kind`]), and `columns` also with and without the
+    /// measurement of round-off. If false, each of these two kernels is built only once.
     const SPECIALISED: bool;
+
+    /// Whether 2 is subtracted at the shift of the residue, whose word `square_rows` finds.
+    const FINDS_ADDEND: bool = true;
+
+    /// Returns the kind of step for which the kernels that propagate carries are built, if the step is
+    /// `step`.
+    fn kind(step: Step) -> StepKind {
+        if Self::SPECIALISED { step.into() } else { StepKind::Square }
+    }
 
     /// Adds the headers and constants that only this family needs to the source of the kernel
     /// `part`. If `sums`, the kernel makes the sums by which squarings are checked.
-    fn specialise(source: Source, shape: &Self::Shape, p: u32, part: Part, sums: bool) -> Source;
+    fn specialise(
+        source: Source,
+        shape: &Self::Shape,
+        number: Number,
+        part: Part,
+        sums: bool,
+    ) -> Source;
 
+    /// Returns the number of entries of the spectrum of a residue, of the type [`Self::Point`].
+    fn spectrum_points(shape: &Self::Shape) -> usize {
+        shape.points()
+    }
+
+    /// Returns the number of entries of the spectrum of the second factor of a product.
+    fn factor_points(shape: &Self::Shape) -> usize {
+        Self::spectrum_points(shape)
+    }
+}
+
+/// The items that an engine family on a device needs in addition to the methods of the CPU family
+/// with the same name. The trait is implemented for the type of that CPU family.
+pub(super) trait Family: Arithmetic<Layout = WordLayout> + EngineFamily + Default {
     /// Returns whether the kernels can check the squarings of an engine by sums.
     fn can_check_squarings(_p: u32, _length: usize) -> bool {
         false
@@ -119,14 +158,9 @@ pub(super) trait Arithmetic: EngineFamily + Default + Send + 'static {
     /// long for the kernels.
     fn margin_on_device(p: u32, length: usize) -> Result<Margin, EngineError>;
 
-    /// Returns the number of entries of the spectrum of a residue, of the type [`Self::Point`].
-    fn spectrum_points(shape: &Self::Shape) -> usize {
-        shape.points()
-    }
-
-    /// Returns the number of entries of the spectrum of the second factor of a product.
-    fn factor_points(shape: &Self::Shape) -> usize {
-        Self::spectrum_points(shape)
+    /// Returns the engines for other numbers than Mersenne numbers; `None` if the family has none.
+    fn others() -> Option<&'static dyn Others> {
+        None
     }
 
     /// Returns the work of a squaring with a shape, as counts of operations.
@@ -144,12 +178,77 @@ pub(super) trait Arithmetic: EngineFamily + Default + Send + 'static {
     /// Returns [`EngineError::Unusable`] for an exponent at a transform length, with the given
     /// reason.
     fn unusable(exponent: u32, length: usize, reason: String) -> EngineError {
-        EngineError::Unusable {
-            engine: Self::default().name(),
-            number: exponent.into(),
-            length,
-            reason,
-        }
+        let number = exponent.into();
+        EngineError::Unusable { engine: Self::arithmetic(), number, length, reason }
+    }
+}
+
+/// The engines of a family on a device for numbers that are no Mersenne numbers.
+pub(super) trait Others: Sync {
+    /// Returns whether there is a transform length for the number, among `lengths`.
+    fn takes(&self, number: Number, lengths: &[usize]) -> bool;
+
+    /// Returns the margin of a number at a transform length of the device.
+    fn margin(&self, number: Number, length: usize) -> Result<Margin, EngineError>;
+
+    /// Builds an engine for a number at a transform length of the device.
+    fn build(
+        &self,
+        device: &Device,
+        number: Number,
+        length: usize,
+        options: BuildOptions,
+    ) -> Result<Box<dyn Engine>, EngineError>;
+}
+
+/// The layout of the words of a residue, for the registers of a [`Machine`](machine::Machine).
+pub(super) trait Layout: Send {
+    /// The name of the kernel in `words.cu` that adds and subtracts registers.
+    const COMBINE: &'static str;
+
+    /// Returns the modulus N.
+    fn number(&self) -> Number;
+
+    /// Returns the number of words of a residue.
+    fn len(&self) -> usize;
+
+    /// Returns the digits of the register that holds x·2^shift mod N.
+    fn digits_of(&self, x: &Residue, shift: Shift) -> Vec<i32>;
+
+    /// Returns the residue x, 0 ≤ x < N, if the register that has these digits holds x·2^shift mod N.
+    fn residue_of(&self, digits: &[i32], shift: Shift) -> Residue;
+
+    /// Returns the arguments of the kernel [`Self::COMBINE`] that follow the sign, but for the number of
+    /// words, which is the last one.
+    fn combine_args(&self) -> Vec<Arg>;
+
+    /// Returns whether the constants by which the layout reduces are unchanged ([`Engine::is_intact`]).
+    fn is_intact(&self) -> bool {
+        true
+    }
+}
+
+impl Layout for WordLayout {
+    const COMBINE: &'static str = "combine";
+
+    fn number(&self) -> Number {
+        self.exponent().into()
+    }
+
+    fn len(&self) -> usize {
+        self.len()
+    }
+
+    fn digits_of(&self, x: &Residue, shift: Shift) -> Vec<i32> {
+        self.par_balanced_digits(&x.rotated_left(shift.bits()))
+    }
+
+    fn residue_of(&self, digits: &[i32], shift: Shift) -> Residue {
+        self.par_residue(digits).rotated_right(shift.bits())
+    }
+
+    fn combine_args(&self) -> Vec<Arg> {
+        vec![Arg::U32(self.exponent())]
     }
 }
 
@@ -184,7 +283,7 @@ pub(super) trait Words<A: Arithmetic>: Send + Sized {
     /// and of rows. If `check`, squarings are checked; the family must be able to check them.
     fn new(
         device: &Device,
-        layout: WordLayout,
+        layout: &A::Layout,
         shape: &A::Shape,
         check: bool,
     ) -> Result<(Self, LineTables<A::Point>), EngineError>;

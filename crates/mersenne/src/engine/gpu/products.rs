@@ -3,10 +3,9 @@
 use warpint_device::{Arg, Buffer, Capture, Device, DeviceError, Kernel, Launch, assert_room};
 
 use super::kernels::{Kernels, Part, RowsKind};
-use super::{Arithmetic, Shape, Words};
+use super::{Arithmetic, Layout as _, Shape, Words};
 use crate::Shift;
 use crate::engine::{EngineError, Step};
-use crate::layout::WordLayout;
 
 /// The index of the next ticket in [`Products::tickets`]: NEXT in the kernels.
 const NEXT: usize = 2;
@@ -71,7 +70,7 @@ pub(in crate::engine) struct Products<A: Arithmetic> {
 
 /// The kernels of products, and the tables that they read.
 struct Passes<A: Arithmetic> {
-    layout: WordLayout,
+    layout: A::Layout,
     shape: A::Shape,
     kernels: Kernels<A>,
     column_tables: Buffer<A::Point>,
@@ -130,11 +129,11 @@ impl<A: Arithmetic> Products<A> {
     /// Creates the buffers and kernels of a shape. If `check`, squarings are checked.
     pub(in crate::engine) fn new(
         device: &Device,
-        layout: WordLayout,
+        layout: A::Layout,
         shape: A::Shape,
         check: bool,
     ) -> Result<Self, EngineError> {
-        let (words, tables) = A::Words::new(device, layout, &shape, check)?;
+        let (words, tables) = A::Words::new(device, &layout, &shape, check)?;
         let mut carries = device.alloc((shape.tiles() * shape.rows()) as usize)?;
         carries.clear()?;
         let mut spectrum = device.alloc(A::spectrum_points(&shape))?;
@@ -147,7 +146,7 @@ impl<A: Arithmetic> Products<A> {
             passes: Passes {
                 column_tables: device.upload(&tables.columns)?,
                 row_tables: device.upload(&tables.rows)?,
-                kernels: Kernels::new(device, shape, layout.exponent(), check)?,
+                kernels: Kernels::new(device, shape, layout.number(), check)?,
                 layout,
                 shape,
             },
@@ -208,7 +207,8 @@ impl<A: Arithmetic> Products<A> {
 
     /// Returns the arguments of `square_rows`.
     fn square_args(&mut self, step: Step) -> Vec<Arg> {
-        let p = if step == Step::SquareMinusTwo { self.passes.layout.exponent() } else { 0 };
+        let finds = A::FINDS_ADDEND && step == Step::SquareMinusTwo;
+        let p = if finds { self.passes.layout.number().exponent() } else { 0 };
         let tables = Arg::from(&self.passes.row_tables);
         vec![(&mut self.spectrum).into(), tables, (&mut self.addend).into(), Arg::U32(p)]
     }
@@ -325,8 +325,9 @@ mod tests {
     use crate::engine::fp64::Fp64;
     use crate::engine::goldilocks::Goldilocks;
     use crate::engine::hybrid::Hybrid;
+    use crate::layout::WordLayout;
 
-    fn after_a_wait_that_was_given_up<A: Arithmetic>() {
+    fn after_a_wait_that_was_given_up<A: Arithmetic<Layout = WordLayout>>() {
         let device = Device::simulator().unwrap();
         let layout = WordLayout::new(11_213, 1 << 10);
         let shape = A::Shape::best(layout.len(), device.info().shared_memory_per_block).unwrap();

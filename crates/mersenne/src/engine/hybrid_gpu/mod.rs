@@ -21,10 +21,12 @@ use std::ops::RangeInclusive;
 use warpint_device::Source;
 
 use super::fp64_gpu::constants;
-use super::gpu::{self, Arithmetic, ExactRows, Line, OnDevice, Part, Shape as _};
+use super::gpu::{self, Arithmetic, ExactRows, Family, Line, OnDevice, Part, Shape as _};
 use super::hybrid::bound::{self, Roundings};
 use super::hybrid::{Hybrid, HybridFast};
 use super::{EngineError, Margin, Work};
+use crate::Number;
+use crate::layout::WordLayout;
 use limits::Limited;
 use shape::Shape;
 use words::HybridWords;
@@ -128,14 +130,18 @@ const HEADERS: [(&str, &str); 3] = [
 ];
 
 impl<A: Limited> Arithmetic for A {
+    fn arithmetic() -> &'static str {
+        A::default().name()
+    }
+
     type Point = u64;
     type Shape = Shape;
+    type Layout = WordLayout;
     type Words = HybridWords;
 
     const COLUMNS: &'static str = include_str!("../../../kernels/hybrid/columns.cu");
     const ROWS: &'static str = constants::ROWS;
     const SPECIALISED: bool = true;
-    const LENGTHS_ARE: &'static str = "not a length of this engine on this device";
 
     fn exact_rows(shape: &Shape) -> Option<ExactRows> {
         Some(ExactRows {
@@ -151,8 +157,8 @@ impl<A: Limited> Arithmetic for A {
         shape.is_small()
     }
 
-    fn specialise(source: Source, shape: &Shape, p: u32, part: Part, sums: bool) -> Source {
-        let source = constants::specialise(source, &shape.0, p, part, sums);
+    fn specialise(source: Source, shape: &Shape, number: Number, part: Part, sums: bool) -> Source {
+        let source = constants::specialise(source, &shape.0, number.exponent(), part, sums);
         let source = match part {
             Part::ExactRows(_) => source
                 .define("EXACT_PAIRS", shape.exact_pairs())
@@ -171,6 +177,10 @@ impl<A: Limited> Arithmetic for A {
         let lines = (shape.rows() + 4 * shape.0.pairs) as usize;
         3 * shape.points() + lines * shape.columns() as usize
     }
+}
+
+impl<A: Limited> Family for A {
+    const LENGTHS_ARE: &'static str = "not a length of this engine on this device";
 
     fn all_lengths() -> Vec<usize> {
         super::EngineFamily::lengths(&Hybrid, 1, LONGEST)

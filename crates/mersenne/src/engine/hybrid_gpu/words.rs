@@ -63,7 +63,7 @@ impl<A: Limited> gpu::Words<A> for HybridWords {
 
     fn new(
         device: &Device,
-        layout: WordLayout,
+        layout: &WordLayout,
         shape: &Shape,
         _check: bool,
     ) -> Result<(Self, LineTables<u64>), EngineError> {
@@ -77,7 +77,7 @@ impl<A: Limited> gpu::Words<A> for HybridWords {
             transformed: 0,
             statistics: Statistics::default(),
             limits: A::limits(&layout, shape),
-            layout,
+            layout: *layout,
         };
         Ok((words, tables.lines))
     }

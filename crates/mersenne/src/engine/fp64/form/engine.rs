@@ -2,7 +2,7 @@
 
 use warpint_natural::product::FastProducts;
 
-use super::Words;
+use super::FormLayout;
 use super::transform::Transform;
 use crate::engine::canonical::Canonical;
 use crate::engine::fp64::Fp64;
@@ -35,7 +35,7 @@ impl FormEngine {
         options: BuildOptions,
     ) -> Result<Self, EngineError> {
         super::check(number, length)?;
-        let words = Words::new(number, length);
+        let words = FormLayout::new(number, length);
         let (word, bit) = words.at_exponent();
         Ok(Self {
             registers: Canonical::new(number, options.registers, &FastProducts),
@@ -44,18 +44,6 @@ impl FormEngine {
             two: (number.sign() == Sign::Minus).then_some(Subtrahend { word, bit }),
             statistics: Statistics::default(),
         })
-    }
-
-    /// Returns ±x mod N as a canonical residue.
-    fn reduced(&self, (x, is_negative): (Vec<u64>, bool)) -> Vec<u64> {
-        let modulus = &self.registers.modulus;
-        let x = modulus.reduce(&FastProducts, x);
-        if !is_negative {
-            return x;
-        }
-        let mut zero = vec![0; x.len()];
-        modulus.sub_assign(&mut zero, &x);
-        zero
     }
 
     fn squared(&mut self, mut x: Vec<u64>, n: u64, step: Step) -> Result<Vec<u64>, EngineError> {
@@ -70,14 +58,17 @@ impl FormEngine {
         let mut loaded = false;
         for left in (0..n).rev() {
             if !loaded {
-                self.transform.load(&self.reduced(Words::divided(number, &x)));
+                let divided = FormLayout::divided(number, &x);
+                let modulus = &self.registers.modulus;
+                self.transform.load(&modulus.reduce_signed(&FastProducts, divided));
             }
             let error = self.transform.square(subtract);
             self.statistics.record(self.length, error)?;
             loaded = left > 0 && is_whole;
             if !loaded {
-                x = self.reduced(self.transform.value());
-                x = self.registers.modulus.times(&FastProducts, x, number.multiplier());
+                let modulus = &self.registers.modulus;
+                x = modulus.reduce_signed(&FastProducts, self.transform.value());
+                x = modulus.times(&FastProducts, x, number.multiplier());
             }
             let modulus = &self.registers.modulus;
             match step {

@@ -4,7 +4,7 @@
 //! # Method
 //!
 //! Let W be the number of words and L = n + log2 k. Word j begins at bit B_j = ⌈j·ρ⌉, where ρ is L/W,
-//! rounded up to a multiple of 2^−30 ([`Words`]). Let K = (k·2^n)^(1/W), so that K^W ≡ −c mod N, and let
+//! rounded up to a multiple of 2^−32 ([`FormLayout`]). Let K = (k·2^n)^(1/W), so that K^W ≡ −c mod N, and let
 //! y_j = w_j·x_j with the weights w_j = 2^(B_j)/K^j. Let v be the cyclic (c = −1) or negacyclic (c = 1)
 //! convolution of y with itself:
 //!
@@ -41,11 +41,11 @@ mod engine;
 #[cfg(test)]
 mod tests;
 mod transform;
-mod words;
 
+use crate::layout::FormLayout;
 pub(super) use engine::FormEngine;
-use words::Words;
 
+use super::margin::Accuracy;
 use super::{Fp64, LONGEST_WORD, lengths, margin};
 use crate::Number;
 use crate::engine::{EngineError, EngineFamily};
@@ -65,7 +65,7 @@ const SHORTEST_NUMBER: u32 = 10_000;
 pub(super) fn takes(number: Number) -> bool {
     // The length itself does not matter.
     let length = LONGEST.min(number.exponent() as usize);
-    refusal(number, length).is_none() && bits(number, LONGEST) >= 0.0
+    refusal(number, length).is_none() && bits(number, LONGEST, margin::OF_WHOLE) >= 0.0
 }
 
 /// Returns an error if the number cannot be computed with in `length` words, whatever the margin.
@@ -77,18 +77,24 @@ pub(super) fn check(number: Number, length: usize) -> Result<(), EngineError> {
 
 /// Returns why numbers of this form, or of this length, cannot be computed with.
 fn refusal(number: Number, length: usize) -> Option<&'static str> {
+    let too_long = (length > LONGEST)
+        .then_some("numbers other than Mersenne numbers have at most 131072 words on the CPU");
+    unsuitable(number).or(too_long).or_else(|| crowded(number, length))
+}
+
+/// Returns why numbers of this form, or of this size, cannot be computed with.
+pub(in crate::engine) fn unsuitable(number: Number) -> Option<&'static str> {
     if number.base() != 2 {
         return Some("it computes modulo k*2^n+1 and k*2^n-1 only");
     }
     if number.multiplier() >> MULTIPLIER_BITS != 0 {
         return Some("multipliers k are below 2^20");
     }
-    if number.bits() < SHORTEST_NUMBER {
-        return Some("numbers have 10000 bits or more");
-    }
-    if length > LONGEST {
-        return Some("numbers other than Mersenne numbers have at most 131072 words");
-    }
+    (number.bits() < SHORTEST_NUMBER).then_some("numbers have 10000 bits or more")
+}
+
+/// Returns why a number does not suit a number of words.
+pub(in crate::engine) fn crowded(number: Number, length: usize) -> Option<&'static str> {
     if length > number.exponent() as usize {
         return Some("more words than bits");
     }
@@ -97,10 +103,10 @@ fn refusal(number: Number, length: usize) -> Option<&'static str> {
 }
 
 /// Returns the margin in bits at a transform length.
-pub(super) fn bits(number: Number, length: usize) -> f64 {
+pub(in crate::engine) fn bits(number: Number, length: usize, accuracy: Accuracy) -> f64 {
     let multiplier = (number.multiplier() as f64).log2();
     let word = (f64::from(number.exponent()) + multiplier) / length as f64;
     // The last word may be twice as large as others of its bits.
     let last = 2.0 * (1.0 + 1.5 / length as f64).log2();
-    margin::bits_of_words(word, length, margin::OF_WHOLE) - multiplier - last
+    margin::bits_of_words(word, length, accuracy) - multiplier - last
 }

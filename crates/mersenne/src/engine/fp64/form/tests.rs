@@ -21,19 +21,12 @@ fn number(k: u64, n: u32, sign: Sign) -> Number {
 
 /// Returns the value of a loaded residue modulo N.
 fn canonical(modulus: &Modulus, transform: &Transform) -> Vec<u64> {
-    let (x, is_negative) = transform.value();
-    let x = modulus.reduce(&FastProducts, x);
-    if !is_negative {
-        return x;
-    }
-    let mut zero = vec![0; x.len()];
-    modulus.sub_assign(&mut zero, &x);
-    zero
+    modulus.reduce_signed(&FastProducts, transform.value())
 }
 
 /// Returns residues with long runs of equal bits, residues near 0, N and the powers of two that bound the
 /// words, and a random one.
-fn corners(number: Number, words: &Words, rng: &mut ChaCha8Rng) -> Vec<Residue> {
+fn corners(number: Number, words: &FormLayout, rng: &mut ChaCha8Rng) -> Vec<Residue> {
     let limbs = number.limbs();
     let pattern = |limb: u64| Residue::from_limbs(number, &vec![limb; limbs]);
     let small = |v| Residue::from_u64(number, v);
@@ -58,12 +51,12 @@ fn corners(number: Number, words: &Words, rng: &mut ChaCha8Rng) -> Vec<Residue> 
 
 /// Squares corner residues in `len` words, several times in a row, and compares with exact products.
 fn compare_with_products(number: Number, len: usize, rng: &mut ChaCha8Rng) {
-    let words = Words::new(number, len);
+    let words = FormLayout::new(number, len);
     let modulus = Modulus::new(number, &FastProducts);
     let by = &FastProducts;
     let mut transform = Transform::new(words);
     let two = Residue::from_u64(number, 2);
-    let (inverse, is_negative) = Words::divided(number, two.limbs());
+    let (inverse, is_negative) = FormLayout::divided(number, two.limbs());
     let inverse = modulus.reduce(by, inverse);
     let (word, bit) = words.at_exponent();
     for x in corners(number, &words, rng) {
@@ -93,7 +86,7 @@ fn compare_with_products(number: Number, len: usize, rng: &mut ChaCha8Rng) {
 
 /// Returns the largest n for which k·2^n + c has a margin in `len` words.
 fn longest(k: u64, len: usize) -> u32 {
-    let has_margin = |n: u32| bits(number(k, n, Sign::Plus), len) >= 0.0;
+    let has_margin = |n: u32| bits(number(k, n, Sign::Plus), len, margin::OF_WHOLE) >= 0.0;
     (len as u32..25 * len as u32).rev().find(|&n| has_margin(n)).unwrap()
 }
 
@@ -150,8 +143,10 @@ proptest! {
 /// Returns an engine of the family, and one with exact products.
 fn engines(number: Number) -> [Box<dyn Engine>; 2] {
     let options = BuildOptions::new(3, 1);
-    let length =
-        lengths::lengths(8, LONGEST).into_iter().find(|&n| bits(number, n) >= 0.0).unwrap();
+    let length = lengths::lengths(8, LONGEST)
+        .into_iter()
+        .find(|&n| bits(number, n, margin::OF_WHOLE) >= 0.0)
+        .unwrap();
     [Fp64.build_for(number, length, options), Plain.build_for(number, 1, options)]
         .map(Result::unwrap)
 }

@@ -7,7 +7,7 @@ use rustfft::num_complex::Complex;
 use rustfft::{Fft, FftPlanner};
 use warpint_arith::dd::Dd;
 
-use super::Words;
+use super::FormLayout;
 use crate::Sign;
 use crate::engine::fp64::carry::Subtrahend;
 use crate::engine::fp64::carry::chain::{Released, Tables, release_words};
@@ -17,7 +17,7 @@ use crate::engine::fp64::transform::roots::Roots;
 
 /// A transform of W words as W/2 complex points in one FFT.
 pub(super) struct Transform {
-    words: Words,
+    words: FormLayout,
     forward: Arc<dyn Fft<f64>>,
     inverse: Arc<dyn Fft<f64>>,
     scratch: Buffer,
@@ -35,7 +35,7 @@ pub(super) struct Transform {
 }
 
 impl Transform {
-    pub(super) fn new(words: Words) -> Self {
+    pub(super) fn new(words: FormLayout) -> Self {
         let (len, points) = (words.len(), words.len() / 2);
         let mut planner = FftPlanner::new();
         let (forward, inverse) =
@@ -50,7 +50,10 @@ impl Transform {
             let roots = Roots::new(points);
             (0..points as u64).map(|k| roots.get(k) * 0.25).collect()
         };
-        let weights = words.weights();
+        let weights: Vec<Dd> = {
+            let weights = words.weights();
+            (0..len).map(|j| weights.get(j)).collect()
+        };
         let multiplier = Dd::from_u64(words.number().multiplier()) / Dd::from_u64(points as u64);
         Self {
             words,

@@ -1,81 +1,92 @@
 //! The words of a residue modulo k·2^n ± 1: their positions and weights.
+//!
+//! The source of `engine/fp64/form` describes the transform that they are for, with its names.
 
 use warpint_arith::dd::{Dd, exp2_ratio};
 use warpint_natural::limbs::{shifted_left, sub_assign};
+use warpint_natural::product::FastProducts;
 
-use crate::layout::carry_out;
+use super::carry_out;
+use crate::number::Modulus;
 use crate::{Number, Sign};
 
 /// The binary digits of ρ after the point.
-const FRACTION: u32 = 30;
+const FRACTION: u32 = 32;
 
 /// The number of powers of g in the fine table of [`Powers`].
 const FINE: usize = 256;
 
-/// The layout of a residue modulo N = k·2^n + c in W words, with the names of [the module](super).
+/// The layout of a residue modulo N = k·2^n + c in W words.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Words {
+pub(crate) struct FormLayout {
     number: Number,
     len: usize,
-    /// 2^30·ρ.
+    /// 2^32·ρ.
     rate: u64,
 }
 
-impl Words {
+impl FormLayout {
     /// Creates the layout of residues modulo a number k·2^n ± 1 in `len` words.
     ///
     /// # Panics
     /// Panics unless b = 2, k < 2^53 and 1 ≤ `len` ≤ n, because every word has at least one bit.
-    pub(super) fn new(number: Number, len: usize) -> Self {
+    pub(crate) fn new(number: Number, len: usize) -> Self {
         let (k, n) = (number.multiplier(), number.exponent());
         assert!(number.base() == 2 && k >> 53 == 0, "{number} has no such words");
         assert!(len >= 1 && len <= n as usize, "{len} words cannot share {n} bits");
         // L·2^32, and at most 2 more. The error of log2 is below 2^−40.
         let multiplier = ((k as f64).log2() * 2f64.powi(32)).ceil() as u64;
         let bits = (u64::from(n) << 32) + multiplier + u64::from(k > 1);
-        let rate = bits.div_ceil((len as u64) << (32 - FRACTION));
+        let rate = bits.div_ceil(len as u64);
         Self { number, len, rate }
     }
 
-    pub(super) fn number(&self) -> Number {
+    pub(crate) fn number(&self) -> Number {
         self.number
     }
 
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.len
     }
 
     /// Returns B_j, the position of the lowest bit of word j ≤ W.
-    pub(super) fn offset(&self, j: usize) -> u64 {
-        // ρ has at most 32 bits before the point, and j is below 2^28: at most 90 bits.
+    pub(crate) fn offset(&self, j: usize) -> u64 {
+        // ρ is below 2^32, and j below 2^28: the product has at most 92 bits.
         ((u128::from(self.rate) * j as u128).div_ceil(1 << FRACTION)) as u64
     }
 
     /// Returns the number of bits of word j.
-    pub(super) fn bits(&self, j: usize) -> u32 {
+    pub(crate) fn bits(&self, j: usize) -> u32 {
         (self.offset(j + 1) - self.offset(j)) as u32
     }
 
     /// Returns the word with bit n, and the position of the bit in the word. If bit n follows the last word,
     /// because k = 1, returns the last word.
-    pub(super) fn at_exponent(&self) -> (usize, u32) {
+    pub(crate) fn at_exponent(&self) -> (usize, u32) {
         let n = u64::from(self.number.exponent());
         let word = (0..self.len).rev().find(|&j| self.offset(j) <= n).unwrap_or(0);
         (word, (n - self.offset(word)) as u32)
     }
 
-    /// Returns the weights w_j of all words.
-    pub(super) fn weights(&self) -> Vec<Dd> {
+    /// Returns ρ, the mean number of bits of a word, times 2^32.
+    pub(crate) fn rate(&self) -> u64 {
+        self.rate
+    }
+
+    /// Returns 2^32·u_j for the fraction u_j = ⌈j·ρ⌉ − j·ρ. It is an integer.
+    pub(crate) fn fraction(&self, j: usize) -> u32 {
+        (j as u64).wrapping_mul(self.rate).wrapping_neg() as u32
+    }
+
+    /// Returns κ = B_W − n: the number of bits between bit n and the end of the last word.
+    pub(crate) fn top(&self) -> u32 {
+        (self.offset(self.len) - u64::from(self.number.exponent())) as u32
+    }
+
+    /// Returns the weights of words.
+    pub(crate) fn weights(&self) -> FormWeights {
         let powers = Powers::new(self.number.multiplier(), self.len);
-        let (n, len) = (u64::from(self.number.exponent()), self.len as u64);
-        // w_j = 2^(B_j − j·n/W)·k^(−j/W).
-        let weight = |j: usize| {
-            let excess = u128::from(self.offset(j)) * u128::from(len) - j as u128 * u128::from(n);
-            let (whole, part) = (excess / u128::from(len), excess % u128::from(len));
-            let power = exp2_ratio(part as u64, len).scaled(2f64.powi(whole as i32));
-            power * powers.get(j)
-        };
-        (0..self.len).map(weight).collect()
+        FormWeights { layout: *self, powers }
     }
 
     /// Adds `carry`·2^(B_W) to the residue, modulo N.
@@ -83,7 +94,7 @@ impl Words {
     /// The loop ends soon: after the first round the carry out of the last word is −1, 0 or 1, and the
     /// words that such a carry has passed are at the other end of their range. What is left after the
     /// last round stays in words 0 and W − 1; the value is right in any case.
-    pub(super) fn wrap(&self, digits: &mut [i32], mut carry: i64) {
+    pub(crate) fn wrap(&self, digits: &mut [i32], mut carry: i64) {
         let (k, n) = (i128::from(self.number.multiplier()), u64::from(self.number.exponent()));
         let (last, top) = (self.len - 1, self.offset(self.len) - n);
         let (word, bit) = self.at_exponent();
@@ -125,7 +136,7 @@ impl Words {
     }
 
     /// Writes the balanced digits of x to `digits`. x has the limbs of a residue, and is below N.
-    pub(super) fn digits_of(&self, x: &[u64], digits: &mut [i32]) {
+    pub(crate) fn digits_of(&self, x: &[u64], digits: &mut [i32]) {
         let bit_string = |from: u64, bits: u32| {
             let limb = |i: u64| x.get(i as usize).copied().unwrap_or(0);
             let pair = u128::from(limb(from / 64)) | u128::from(limb(from / 64 + 1)) << 64;
@@ -145,7 +156,7 @@ impl Words {
     }
 
     /// Returns |Σ d_j·2^(B_j)| in limbs, and whether the sum is negative.
-    pub(super) fn value_of(&self, digits: &[i32]) -> (Vec<u64>, bool) {
+    pub(crate) fn value_of(&self, digits: &[i32]) -> (Vec<u64>, bool) {
         // Two digits reach beyond their words, so there are limbs to spare.
         let limbs = self.offset(self.len) as usize / 64 + 2;
         let (mut sum, mut from) = (vec![0u64; limbs], 0u64);
@@ -174,8 +185,62 @@ impl Words {
     }
 
     /// Returns x/k ≡ −c·2^n·x modulo a number k·2^n + c: 2^n·x, and whether the sign is negative.
-    pub(super) fn divided(number: Number, x: &[u64]) -> (Vec<u64>, bool) {
+    pub(crate) fn divided(number: Number, x: &[u64]) -> (Vec<u64>, bool) {
         (shifted_left(x, number.exponent() as usize), number.sign() == Sign::Plus)
+    }
+}
+
+/// The weights w_j = 2^(B_j)/K^j of a layout, K = (k·2^n)^(1/W), in double-double arithmetic.
+pub(crate) struct FormWeights {
+    layout: FormLayout,
+    powers: Powers,
+}
+
+impl FormWeights {
+    /// Returns w_j for j ≤ W.
+    pub(crate) fn get(&self, j: usize) -> Dd {
+        let FormLayout { number, len, .. } = self.layout;
+        let (n, len) = (u128::from(number.exponent()), len as u128);
+        // w_j = 2^(B_j − j·n/W)·k^(−j/W).
+        let excess = u128::from(self.layout.offset(j)) * len - j as u128 * n;
+        let power = exp2_ratio((excess % len) as u64, len as u64);
+        power.scaled(2f64.powi((excess / len) as i32)) * self.powers.get(j)
+    }
+
+    /// Returns K.
+    pub(crate) fn base(&self) -> Dd {
+        let FormLayout { number, len, .. } = self.layout;
+        let (n, len) = (u64::from(number.exponent()), len as u64);
+        exp2_ratio(n % len, len).scaled(2f64.powi((n / len) as i32)) / self.powers.get(1)
+    }
+}
+
+/// A layout with the modulus, for registers that hold X/k mod N instead of X.
+pub(crate) struct StoredForm {
+    pub(crate) layout: FormLayout,
+    pub(crate) modulus: Modulus,
+}
+
+impl StoredForm {
+    pub(crate) fn new(layout: FormLayout) -> Self {
+        Self { layout, modulus: Modulus::new(layout.number, &FastProducts) }
+    }
+
+    /// Returns whether the modulus is unchanged in memory.
+    pub(crate) fn is_intact(&self) -> bool {
+        self.modulus.is_intact(&FastProducts)
+    }
+
+    /// Writes the digits of X/k to `digits`. X has the limbs of a residue, and is below N.
+    pub(crate) fn store(&self, x: &[u64], digits: &mut [i32]) {
+        let divided = FormLayout::divided(self.layout.number, x);
+        self.layout.digits_of(&self.modulus.reduce_signed(&FastProducts, divided), digits);
+    }
+
+    /// Returns the canonical residue X if the digits are those of X/k, of any size and sign.
+    pub(crate) fn load(&self, digits: &[i32]) -> Vec<u64> {
+        let x = self.modulus.reduce_signed(&FastProducts, self.layout.value_of(digits));
+        self.modulus.times(&FastProducts, x, self.layout.number.multiplier())
     }
 }
 
@@ -198,7 +263,7 @@ impl Powers {
         let table = |step: Dd, count: usize| -> Vec<Dd> {
             std::iter::successors(Some(Dd::ONE), |&x| Some(x * step)).take(count).collect()
         };
-        Self { fine: table(g, FINE), coarse: table(power(g, FINE), len.div_ceil(FINE)) }
+        Self { fine: table(g, FINE), coarse: table(power(g, FINE), len / FINE + 1) }
     }
 
     fn get(&self, j: usize) -> Dd {

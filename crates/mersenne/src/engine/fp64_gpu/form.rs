@@ -1,0 +1,325 @@
+//! Engines for numbers k·2^n + c, c = ±1, with small k, on a device. `engine/fp64/form` has the method, and
+//! `kernels/fp64/columns.cu` (FORM) the carries.
+
+use warpint_arith::dd::Dd;
+use warpint_device::{Arg, Device, Source};
+
+use super::shape::Shape;
+use super::tables::{self, Frequencies, Point, Words};
+use super::words::{Prepared, Weighted, WeightedWords};
+use super::{constants, largest_random_carry};
+use crate::engine::fp64::{Fp64, form, margin};
+use crate::engine::gpu::{
+    Arithmetic, Layout, Machine, Others, Part, Products, Shape as _, SquareCheck, StepKind,
+};
+use crate::engine::{BuildOptions, Engine, EngineError, EngineFamily as _, Margin, Step};
+use crate::layout::{FormLayout, StoredForm};
+use crate::{Number, Residue, Shift, Sign};
+
+/// The arithmetic of numbers k·2^n ± 1.
+pub(in crate::engine) struct Form;
+
+/// The last word of a residue modulo k·2^n + c.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct LastWord {
+    multiplier: u64,
+    /// κ = B_W − n for W words.
+    top: u32,
+    sign: Sign,
+}
+
+impl LastWord {
+    /// Returns the arguments of the kernels of columns: k, 1/k, 2^κ, 2^−κ, −c, and what a step subtracts
+    /// from the multiples of 2^n and of 1.
+    pub(super) fn args(self, step: Step) -> [Arg; 7] {
+        let k = self.multiplier as f64;
+        // −c.
+        let sign = if self.sign == Sign::Minus { 1.0 } else { -1.0 };
+        // The stored form of 2 is 2/k ≡ −c·2·2^n; if k = 1, it is 2.
+        let two = if step == Step::SquareMinusTwo { 2.0 } else { 0.0 };
+        let (less, less_0) = if self.multiplier == 1 { (0.0, two) } else { (sign * two, 0.0) };
+        let up = 2f64.powi(self.top as i32);
+        [k, 1.0 / k, up, 1.0 / up, sign, less, less_0].map(Arg::F64)
+    }
+}
+
+/// Returns the smallest mean number of bits of a word at which carries end within four words, and the
+/// part r·2^n of the last carry within two.
+///
+/// As for Mersenne numbers, let R be the root mean square of the words of a product: R = 0.255·k·√N·4^β.
+/// The first carry of a word is R/2^β, and in the fourth word that it enters it is R/32^β times the range of
+/// digits: 0.044 of it for 8^β = 5.8·k·√N. For any digits R is 0.54·k·N·4^β, which gives 0.27 of the range for
+/// 8^β = 2·k·N. The last carry needs 2·β ≥ κ, and κ ≤ log2 k + 2.
+fn least_bits(number: Number, length: usize) -> f64 {
+    let (k, n) = (number.multiplier() as f64, length as f64);
+    let carries = if length <= margin::ANY_DIGITS_UP_TO { 2.0 * n } else { 5.8 * n.sqrt() };
+    ((k * carries).log2() / 3.0).max((k.log2() + 2.0) / 2.0 + 1.0).max(4.0)
+}
+
+/// Returns a bound that carries do not exceed if digits are random: see [`super::largest_carry`]. Carries pass
+/// through four words.
+fn largest_carry(layout: &FormLayout) -> f64 {
+    let unit = 2f64.powi((layout.rate() >> 32) as i32);
+    largest_random_carry(layout.len(), unit).min(4.0 * unit.powi(4)).min(2f64.powi(48))
+}
+
+impl Arithmetic for Form {
+    type Point = Point;
+    type Shape = Shape;
+    type Layout = StoredForm;
+    type Words = WeightedWords;
+
+    const COLUMNS: &'static str = constants::COLUMNS;
+    const ROWS: &'static str = constants::ROWS;
+    const SPECIALISED: bool = true;
+    const FINDS_ADDEND: bool = false;
+
+    fn arithmetic() -> &'static str {
+        Fp64.name()
+    }
+
+    /// Returns the kind. What [`Step::SquareMinusTwo`] subtracts is an argument of the kernels of squares.
+    fn kind(step: Step) -> StepKind {
+        if let Step::SquareTimes(_) = step { StepKind::Times } else { StepKind::Square }
+    }
+
+    fn specialise(source: Source, shape: &Shape, number: Number, part: Part, _: bool) -> Source {
+        let source = constants::specialise(source, shape, 0, part, false);
+        source.define("FORM", 1).define("NEGACYCLIC", u32::from(number.sign() == Sign::Plus))
+    }
+}
+
+impl Weighted for Form {
+    fn prepare(StoredForm { layout, .. }: &StoredForm, shape: &Shape) -> Prepared {
+        let number = layout.number();
+        let (n, k) = (shape.points() as u64, number.multiplier());
+        let (columns, q) = (shape.columns() as usize, shape.column.q as usize);
+        let m = (shape.column.a * shape.column.b) as usize;
+        let weights = layout.weights();
+        let base = weights.base();
+        let pair = |v: Dd, scale: Dd| [v.to_f64(), (Dd::ONE / (v * scale)).to_f64()];
+        let starts = (0..m).map(|j1| 2 * j1 * columns);
+        let points = (0..q).map(|i| 2 * i * m * columns);
+        let firsts = (0..columns).map(|j2| 2 * j2 + 1);
+        // The factor n of the transforms, and k of the stored form.
+        let scale = Dd::from_u64(n) / Dd::from_u64(k);
+        let of_rows = starts.clone().chain(points.clone());
+        let mut row_weights: Vec<Point> = of_rows.map(|w| pair(weights.get(w), Dd::ONE)).collect();
+        let mut column_weights: Vec<Point> =
+            firsts.clone().map(|w| pair(weights.get(w) * base, scale)).collect();
+        let is_negacyclic = number.sign() == Sign::Plus;
+        if is_negacyclic {
+            // e(½·j/n) for j = m·COLUMNS, and for each column.
+            row_weights.extend((0..m).map(|j1| tables::rounded(j1 as u64 * columns as u64, 2 * n)));
+            column_weights.extend((0..columns).map(|j2| tables::rounded(j2 as u64, 2 * n)));
+        }
+        let fractions = starts.chain(firsts).chain(points).map(|w| layout.fraction(w)).collect();
+        let (bits, fraction) = ((layout.rate() >> 32) as u32, layout.rate() as u32);
+        let ratio = Dd::from_f64(2f64.powi(bits as i32)) / base;
+        Prepared {
+            words: Words {
+                ratio: ratio.to_f64(),
+                inverse_ratio: (Dd::ONE / ratio).to_f64(),
+                bits,
+                long_above: fraction.wrapping_neg().wrapping_sub(1),
+                long_below: fraction,
+            },
+            row_weights,
+            column_weights,
+            fractions,
+            largest_carry: largest_carry(layout),
+            last: Some(LastWord { multiplier: k, top: layout.top(), sign: number.sign() }),
+            lines: tables::of_lines(
+                shape,
+                if is_negacyclic { Frequencies::Halves } else { Frequencies::Whole },
+            ),
+        }
+    }
+
+    fn checked(_: &Device, layout: &StoredForm, _: &Shape) -> Result<SquareCheck, EngineError> {
+        let reason = "squarings cannot be checked";
+        Err(unusable(layout.layout.number(), layout.layout.len(), reason.into()))
+    }
+}
+
+impl Layout for StoredForm {
+    const COMBINE: &'static str = "combine_form";
+
+    fn number(&self) -> Number {
+        self.layout.number()
+    }
+
+    fn len(&self) -> usize {
+        self.layout.len()
+    }
+
+    fn digits_of(&self, x: &Residue, _: Shift) -> Vec<i32> {
+        assert_eq!(x.number(), self.layout.number(), "a residue of another number");
+        let mut digits = vec![0; self.layout.len()];
+        self.store(x.limbs(), &mut digits);
+        digits
+    }
+
+    fn residue_of(&self, digits: &[i32], _: Shift) -> Residue {
+        Residue::from_canonical(self.layout.number(), self.load(digits))
+    }
+
+    fn combine_args(&self) -> Vec<Arg> {
+        let number = self.layout.number();
+        let sign = if number.sign() == Sign::Minus { 1 } else { -1 };
+        vec![
+            Arg::U64(self.layout.rate()),
+            Arg::U64(number.multiplier()),
+            Arg::U32(self.layout.top()),
+            Arg::I32(sign),
+        ]
+    }
+
+    fn is_intact(&self) -> bool {
+        StoredForm::is_intact(self)
+    }
+}
+
+fn unusable(number: Number, length: usize, reason: String) -> EngineError {
+    EngineError::Unusable { engine: Fp64.name(), number, length, reason }
+}
+
+/// The engines for numbers k·2^n ± 1, k < 2^20, of at least 10,000 bits, that are no Mersenne numbers.
+pub(super) struct OtherNumbers;
+
+impl Others for OtherNumbers {
+    fn takes(&self, number: Number, lengths: &[usize]) -> bool {
+        let has_margin = |&n: &usize| self.margin(number, n).is_ok_and(|margin| margin.bits >= 0.0);
+        form::unsuitable(number).is_none() && lengths.iter().any(has_margin)
+    }
+
+    fn margin(&self, number: Number, length: usize) -> Result<Margin, EngineError> {
+        if let Some(reason) = form::unsuitable(number).or_else(|| form::crowded(number, length)) {
+            return Err(unusable(number, length, reason.into()));
+        }
+        let least = least_bits(number, length);
+        if f64::from(number.bits()) < least * length as f64 {
+            let reason = format!("words have at least {least:.2} bits on a device");
+            return Err(unusable(number, length, reason));
+        }
+        Ok(Margin { bits: form::bits(number, length, margin::ON_GPU), proven: false })
+    }
+
+    fn build(
+        &self,
+        device: &Device,
+        number: Number,
+        length: usize,
+        options: BuildOptions,
+    ) -> Result<Box<dyn Engine>, EngineError> {
+        let shared_memory = device.info().shared_memory_per_block;
+        // Second carries pass within a tile.
+        let is_wide = |shape: &Shape| shape.width > 1;
+        let best = Shape::best(length, shared_memory).filter(|_| options.variant == 0);
+        let shape = best.filter(is_wide).or_else(|| {
+            let all = Shape::all(length, shared_memory).into_iter().filter(is_wide);
+            all.into_iter().nth(options.variant)
+        });
+        let no_shape = || unusable(number, length, "there is no such shape of this length".into());
+        let shape = shape.ok_or_else(no_shape)?;
+        if options.check_squarings {
+            return Err(unusable(number, length, "squarings cannot be checked".into()));
+        }
+        let layout = || StoredForm::new(FormLayout::new(number, length));
+        let products = Products::<Form>::new(device, layout(), shape, false)?;
+        Ok(Box::new(Machine::new(device, layout(), options.registers, products)?))
+    }
+}
+
+#[cfg(test)]
+#[cfg(feature = "sim")]
+mod tests {
+    use super::*;
+    use crate::engine::fp64_gpu::Fp64On;
+    use crate::engine::plain::Plain;
+    use rand::{RngExt, SeedableRng};
+    use rand_chacha::ChaCha8Rng;
+
+    fn number(k: u64, n: u32, sign: Sign) -> Number {
+        Number::new(k, 2, n, sign).unwrap()
+    }
+
+    /// Returns the largest n for which k·2^n ± 1 has a margin in `length` words.
+    fn longest(k: u64, length: usize) -> Option<u32> {
+        let has_margin = |n: u32| {
+            let margin = OtherNumbers.margin(number(k, n, Sign::Plus), length);
+            margin.is_ok_and(|margin| margin.bits >= 0.0)
+        };
+        (length as u32..25 * length as u32).rev().find(|&n| has_margin(n))
+    }
+
+    /// Returns residues with long runs of equal bits, residues near 0 and N, and random ones.
+    ///
+    /// Runs of ones, divided by k, are periodic. For such digits, words of a long transform are shorter.
+    fn corners(number: Number, length: usize, rng: &mut ChaCha8Rng) -> Vec<Residue> {
+        let limbs = number.limbs();
+        let small = |v| Residue::from_u64(number, v);
+        let mut all: Vec<Residue> = (0..4).flat_map(|v| [small(v), small(0).minus(v)]).collect();
+        let margin = OtherNumbers.margin(number, length).unwrap();
+        if length <= margin::ANY_DIGITS_UP_TO || margin.bits > 4.0 {
+            all.push(Residue::from_limbs(number, &vec![u64::MAX; limbs]));
+        }
+        let mut random = || (0..limbs).map(|_| rng.random()).collect::<Vec<u64>>();
+        all.extend([random(), random()].map(|limbs| Residue::from_limbs(number, &limbs)));
+        all
+    }
+
+    /// Compares squarings, products and sums with those of exact integers.
+    fn compare(device: &Device, number: Number, length: usize, rng: &mut ChaCha8Rng) {
+        let family = Fp64On::new(device.clone());
+        let mut engine = family.build_for(number, length, BuildOptions::new(3, 1)).unwrap();
+        let mut oracle = Plain.build_for(number, 1, BuildOptions::new(3, 1)).unwrap();
+        assert_eq!(engine.number(), number);
+        let mut both = [engine.as_mut(), oracle.as_mut()];
+        let mut check = |what: &str, work: &dyn Fn(&mut dyn Engine) -> Result<(), EngineError>| {
+            let [found, expected] = both.each_mut().map(|engine| {
+                let result = work(*engine).and_then(|()| engine.read(0, Shift::ZERO));
+                result.unwrap_or_else(|e| panic!("{number}, {length} words, {what}: {e}"))
+            });
+            assert!(found == expected, "{number}, {length} words: {what}");
+        };
+        for (i, x) in corners(number, length, rng).iter().enumerate() {
+            check(&format!("corner {i}"), &|e| e.write(0, x, Shift::ZERO));
+            check(&format!("square of corner {i}"), &|e| e.square(0, 1, Step::Square, Shift::ZERO));
+            check("minus 2", &|e| e.square(0, 2, Step::SquareMinusTwo, Shift::ZERO));
+            check("times 3", &|e| e.square(0, 2, Step::SquareTimes(3), Shift::ZERO));
+        }
+        for reg in 0..3 {
+            let limbs: Vec<u64> = (0..number.limbs()).map(|_| rng.random()).collect();
+            let x = Residue::from_limbs(number, &limbs);
+            check("write", &|e| e.write(reg, &x, Shift::ZERO));
+        }
+        check("product", &|e| e.mul(0, 1, 2));
+        check("sum", &|e| e.add(0, 0, 1));
+        check("sum of sums", &|e| (0..5).try_for_each(|_| e.add(0, 0, 0)));
+        check("difference", &|e| e.sub(0, 2, 0));
+        check("squares", &|e| e.square(0, 150, Step::Square, Shift::ZERO));
+        check("product of results", &|e| e.mul(0, 0, 1));
+    }
+
+    #[test]
+    fn agrees_with_exact_integers() {
+        let device = Device::simulator().unwrap();
+        let seed = rand::random();
+        println!("seed {seed}");
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        for length in [1024, 1152, 2304] {
+            for k in [1, 3, 5, 10_223, 65_535, (1 << 20) - 1] {
+                for sign in [Sign::Minus, Sign::Plus] {
+                    // Long multipliers leave no bits to few words.
+                    let Some(most) = longest(k, length) else { continue };
+                    for n in [most, most - 1, most - 300, most - 3 * length as u32] {
+                        if number(k, n, sign).bits() >= 10_000 && (k > 1 || sign == Sign::Plus) {
+                            compare(&device, number(k, n, sign), length, &mut rng);
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

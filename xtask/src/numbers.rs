@@ -1,0 +1,162 @@
+//! Measures squarings modulo k·2^n ± 1 against those modulo a Mersenne number in as many words: their time
+//! and their round-off.
+
+use std::thread;
+use std::time::Instant;
+
+use anyhow::{Context, Result};
+use clap::Args;
+use warpint_device::{CPU, DeviceChoice, DeviceId};
+use warpint_mersenne::engine::places;
+use warpint_mersenne::{
+    BuildOptions, EngineFamily, Number, Plan, RoundOff, Shift, Sign, SquaringTimer, Step,
+};
+use warpint_selftest::sample;
+
+/// The number of consecutive squarings in which an engine on a device measures the round-off of each.
+const WATCHED: u64 = 100;
+
+/// The options of `numbers`.
+#[derive(Debug, Args)]
+pub(crate) struct Options {
+    /// Where to compute: cpu, cuda, cuda:N
+    #[arg(long, default_value = "cuda")]
+    device: DeviceChoice,
+    /// The transform lengths in words
+    #[arg(long, value_delimiter = ',', default_values_t = [65_536, 1 << 20, 4 << 20])]
+    lengths: Vec<usize>,
+    /// The multipliers k
+    #[arg(long, value_delimiter = ',', default_values_t = [3, 10_223, 65_535])]
+    multipliers: Vec<u64>,
+    /// The time of each lap, in seconds; each number has three
+    #[arg(long, default_value_t = 0.2)]
+    lap: f64,
+    /// Also time squarings of so many numbers at a time, each by an engine and a stream of its own
+    #[arg(long, value_delimiter = ',')]
+    together: Vec<usize>,
+}
+
+/// Prints a line for each number.
+pub(crate) fn run(options: &Options) -> Result<()> {
+    let families = match options.device {
+        DeviceChoice::On(id) => places::families_on(id)?,
+        DeviceChoice::Cpu | DeviceChoice::Auto => places::families_on_cpu(),
+    };
+    let family = families.into_iter().find(|family| family.name() == "fp64");
+    let family = family.context("no family fp64")?;
+    println!("| number | words | µs | µs of 2^p − 1 | ratio | margin, bits | mean error | Z |");
+    println!("|---|---:|---:|---:|---:|---:|---:|---:|");
+    for &length in &options.lengths {
+        let mersenne = |n| Number::mersenne(n);
+        let p = longest(family, length, &mersenne).context("no Mersenne number of this length")?;
+        line(family, mersenne(p), mersenne(p), length, options)?;
+        for &k in &options.multipliers {
+            for sign in [Sign::Minus, Sign::Plus] {
+                let of = |n| Number::new(k, 2, n, sign).unwrap_or(Number::mersenne(1));
+                match longest(family, length, &of) {
+                    Some(n) => line(family, of(n), mersenne(p), length, options)?,
+                    None => eprintln!("k = {k}, {length} words: no length has a margin"),
+                }
+            }
+        }
+    }
+    let DeviceChoice::On(id) = options.device else { return Ok(()) };
+    for &length in &options.lengths {
+        for &count in &options.together {
+            for sign in [Sign::Minus, Sign::Plus] {
+                let of = |n| Number::new(3, 2, n, sign).unwrap_or(Number::mersenne(1));
+                let n = longest(family, length, &of).context("no number of this length")?;
+                let each = together(id, of(n), length, count, options.lap)?;
+                println!("{} in {length} words, {count} at a time: {each:.3} µs for each", of(n));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Returns the time in µs that a squaring takes if `count` engines square at the same time: the time of all
+/// squarings, divided by their number.
+fn together(id: DeviceId, number: Number, length: usize, count: usize, lap: f64) -> Result<f64> {
+    let mut timers = vec![];
+    for _ in 0..count {
+        let family = places::families_apart(id)?.into_iter().find(|family| family.name() == "fp64");
+        let family = family.context("no family fp64")?;
+        let mut timer = Plan::of_family(number, family, Some(length), None)?.timer()?;
+        timer.warm_up(200)?;
+        timer.lap(1000)?;
+        timers.push(timer);
+    }
+    let squarings = (lap / timers[0].mean().as_secs_f64().max(1e-9)).clamp(1000.0, 1e6) as u64;
+    let start = Instant::now();
+    thread::scope(|scope| {
+        let work = |timer: &mut SquaringTimer| timer.lap(squarings);
+        let running: Vec<_> =
+            timers.iter_mut().map(|timer| scope.spawn(move || work(timer))).collect();
+        for thread in running {
+            thread.join().map_err(|_| anyhow::anyhow!("a thread panicked"))??;
+        }
+        anyhow::Ok(())
+    })?;
+    Ok(start.elapsed().as_secs_f64() * 1e6 / (squarings * count as u64) as f64)
+}
+
+/// Returns the largest n whose number has a margin at a length.
+fn longest(family: &dyn EngineFamily, length: usize, of: &dyn Fn(u32) -> Number) -> Option<u32> {
+    let good = |n: u32| family.margin_for(of(n), length).is_ok_and(|margin| margin.bits >= 0.0);
+    let step = length as u32 / 4;
+    let (mut low, mut high) =
+        (4..=100).rev().map(|i| (i * step, (i + 1) * step)).find(|&(n, _)| good(n))?;
+    while high - low > 1 {
+        let middle = low.midpoint(high);
+        if good(middle) { low = middle } else { high = middle }
+    }
+    Some(low)
+}
+
+/// Prints the line of a number. Its squarings and those of a Mersenne number are timed in turns.
+fn line(
+    family: &'static dyn EngineFamily,
+    number: Number,
+    mersenne: Number,
+    length: usize,
+    options: &Options,
+) -> Result<()> {
+    let plan = |number| Plan::of_family(number, family, Some(length), None);
+    let mut timers = [plan(number)?.timer()?, plan(mersenne)?.timer()?];
+    let mut laps = vec![];
+    for timer in &mut timers {
+        timer.warm_up(200)?;
+        timer.lap(200)?;
+        let laps_of = options.lap / timer.mean().as_secs_f64().max(1e-9);
+        laps.push(laps_of.clamp(40.0, 1e6) as u64);
+    }
+    let mut best = [f64::INFINITY; 2];
+    for _ in 0..3 {
+        for ((timer, &squarings), best) in timers.iter_mut().zip(&laps).zip(&mut best) {
+            timer.lap(squarings)?;
+            *best = best.min(timer.extremes().0.as_secs_f64() * 1e6);
+        }
+    }
+    let errors = errors(family, number, length)?;
+    let (mean, z) = (errors.mean, errors.z().unwrap_or(f64::NAN));
+    let margin = family.margin_for(number, length)?.bits;
+    let [own, other] = best;
+    let ratio = own / other;
+    println!(
+        "| {number} | {length} | {own:.2} | {other:.2} | {ratio:.3} | {margin:.2} | {mean:.4} | {z:.1} |"
+    );
+    Ok(())
+}
+
+/// Returns the round-off of some hundred squarings of random residues.
+fn errors(family: &dyn EngineFamily, number: Number, length: usize) -> Result<RoundOff> {
+    let mut rng = sample::random(number.multiplier());
+    let mut engine = family.build_for(number, length, BuildOptions::new(1, 1))?;
+    for _ in 0..5 {
+        engine.write(0, &sample::residue(&mut rng, number), Shift::ZERO)?;
+        let squarings = if family.place() == CPU { WATCHED / 5 } else { WATCHED };
+        engine.square(0, squarings, Step::Square, Shift::ZERO)?;
+    }
+    engine.finish()?;
+    engine.health().round_off.context("round-off is not measured")
+}
