@@ -1,6 +1,6 @@
 //! The choice of the device or CPU and of the plan of a test.
 
-use warpint_mersenne::{Number, Plan, PlanRequest, TunedTimes};
+use warpint_mersenne::{DeviceChoice, Number, Plan, PlanRequest, TunedTimes};
 
 use crate::RunError;
 use crate::observer::{Observer, RunEvent};
@@ -19,6 +19,14 @@ pub(crate) fn resolved(
         observer.event(&RunEvent::Warning(&Warning::OfPlan(warning)));
     }
     Ok(resolved.request)
+}
+
+/// Returns the request, with the CPU in place of a device on which no engine that the request allows computes
+/// modulo the number.
+pub(crate) fn or_on_cpu(request: &PlanRequest, number: Number) -> Result<PlanRequest, RunError> {
+    let on_cpu = PlanRequest { device: DeviceChoice::Cpu, ..*request };
+    let takes = request.takes(number).map_err(|e| e.of_request(request))?;
+    Ok(if takes || request.is_on_cpu() { *request } else { on_cpu })
 }
 
 /// Returns the fastest plans for the two engines of a test; the second engine recomputes the test.

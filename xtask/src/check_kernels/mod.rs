@@ -103,7 +103,10 @@ const FOLDERS: [Folder; 9] = [
         all_lengths: || goldilocks_gpu::all_lengths().collect(),
         sources: |lengths, shared_memory| {
             let of = |&length| goldilocks_gpu::sources(length, shared_memory);
-            Ok(lengths.iter().flat_map(of).collect())
+            // The sums of registers modulo k·2^n ± 1 are in the same file as those modulo 2^p − 1.
+            let sums = fp64_gpu::sources(FEW_OF_FP64[0], shared_memory).into_iter();
+            let sums = sums.filter(|source| source.kernels() == ["combine_form"]);
+            Ok(lengths.iter().flat_map(of).chain(sums.take(1)).collect())
         },
     },
     Folder {
@@ -118,6 +121,8 @@ const FOLDERS: [Folder; 9] = [
             "CHECKED",
             "STEP",
             "SUMS",
+            "FORM",
+            "NEGACYCLIC",
             "THREADS",
             "BLOCKS",
         ],
@@ -126,7 +131,9 @@ const FOLDERS: [Folder; 9] = [
         sources: |lengths, shared_memory| {
             let of = |&length| fp64_gpu::sources(length, shared_memory);
             // The sums of registers are in the folder above.
-            let own = |source: &Source| source.kernels() != ["combine"];
+            let own = |source: &Source| {
+                source.kernels() != ["combine"] && source.kernels() != ["combine_form"]
+            };
             Ok(lengths.iter().flat_map(of).filter(own).collect())
         },
     },

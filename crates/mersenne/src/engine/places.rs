@@ -52,23 +52,23 @@ pub fn families_on_cpu() -> Families {
     families().to_vec()
 }
 
-/// Tests that the driver, the compiler and the kernels work. Computes 3^32 mod 2^p − 1 with an
-/// engine, and compares the result with the known value. Overwrites register 0.
+/// Tests that the driver, the compiler and the kernels work. Computes 3^32 modulo the engine's number N, and
+/// compares the result with the known value. Overwrites register 0.
 ///
 /// # Errors
 /// Returns the error of the engine. A wrong result is reported as [`DeviceError::Failed`] for the
 /// device named `place`.
 pub fn probe(engine: &mut dyn Engine, place: &str) -> Result<(), EngineError> {
     const POWER: u64 = 1_853_020_188_851_841;
-    let p = engine.exponent();
+    let number = engine.number();
     engine.set(0, 3, Shift::ZERO)?;
     engine.square(0, 5, Step::Square, Shift::ZERO)?;
     let found = engine.read(0, Shift::ZERO)?;
-    if found == Residue::from_u64(p, POWER) {
+    if found == Residue::from_u64(number, POWER) {
         return Ok(());
     }
     Err(EngineError::Device(DeviceError::Failed {
-        what: format!("3^32 mod M{p} on {place}"),
+        what: format!("3^32 mod {number} on {place}"),
         message: format!("the result is {}, not {POWER:016X}", found.res64_hex()),
     }))
 }
@@ -88,5 +88,8 @@ mod tests {
             let mut engine = family.build(p, length, BuildOptions::new(1, 1)).unwrap();
             assert_eq!(probe(engine.as_mut(), CPU), Ok(()), "M{p}");
         }
+        let number = "3*2^20909+1".parse().unwrap();
+        let mut engine = Fp64.build_for(number, 1_080, BuildOptions::new(1, 1)).unwrap();
+        assert_eq!(probe(engine.as_mut(), CPU), Ok(()), "{number}");
     }
 }

@@ -113,9 +113,7 @@ impl PlanRequest {
                 Ok(Resolved { request: *self, warning: None })
             }
             DeviceChoice::Auto => {
-                let gpu = (number.is_mersenne() && number.exponent() >= LEAST_FOR_DEVICES)
-                    .then(first_gpu)
-                    .flatten();
+                let gpu = (number.bits() >= LEAST_FOR_DEVICES).then(first_gpu).flatten();
                 let (device, warning) = match gpu {
                     Some(id) => device_or_cpu(number, id, places::families_on(id), self),
                     None => (DeviceChoice::Cpu, None),
@@ -132,6 +130,17 @@ impl PlanRequest {
             DeviceChoice::Auto => Ok(self.resolved(number)?.request),
             _ => Ok(*self),
         }
+    }
+
+    /// Returns whether an engine family at the requested place computes modulo the number, and the request
+    /// allows this family. For `Auto`, the place is the CPU.
+    ///
+    /// # Errors
+    /// Returns an error if the device does not exist or cannot be opened.
+    pub fn takes(&self, number: impl Into<Number>) -> Result<bool, PlanError> {
+        let number = number.into();
+        let (families, _) = self.families()?;
+        Ok(families.iter().any(|family| self.allows_for(*family, number) && family.takes(number)))
     }
 
     /// Returns whether the request is for the CPU. Also returns true for `Auto`, whose place is not
@@ -191,7 +200,7 @@ impl Plan {
     ///
     /// The engine is the requested one, or else the first engine at the place that supports the
     /// number. On the CPU this is `word` for exponents below 64, and `fp64` for larger exponents;
-    /// for numbers other than Mersenne numbers it is `plain`;
+    /// for numbers other than Mersenne numbers it is `fp64` or `plain`;
     /// for [`EXACT`] it is `word`, `goldilocks`, or, from 1,000 on, `hybrid`.
     /// The length is the requested one, or else the shortest length with enough margin that is not
     /// dominated ([`EngineFamily::is_dominated`]).

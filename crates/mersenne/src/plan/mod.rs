@@ -195,13 +195,15 @@ impl Plan {
         }
         let threads = threads.unwrap_or_else(rayon::current_num_threads).max(1);
         let shortest = |from: usize| {
-            family
+            let safe: Vec<(usize, Margin)> = family
                 .lengths(from, p as usize)
                 .into_iter()
-                .filter(|n| !family.is_dominated(*n))
                 .filter_map(|n| Some((n, family.margin_for(number, n).ok()?)))
-                .find(|(_, margin)| margin.bits >= 0.0)
-                .ok_or(PlanError::NoLength { engine: family.name(), number })
+                .filter(|(_, margin)| margin.bits >= 0.0)
+                .collect();
+            // The words of longer lengths may be too short.
+            let best = safe.iter().find(|(n, _)| !family.is_dominated(*n)).or(safe.first());
+            best.copied().ok_or(PlanError::NoLength { engine: family.name(), number })
         };
         let (length, margin) = match length {
             None => shortest(1)?,

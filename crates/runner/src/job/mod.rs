@@ -21,7 +21,7 @@ use crate::RunError;
 use crate::error::with_causes;
 use crate::note::Note;
 use crate::observer::{Observer, Reporter, RunEvent};
-use crate::place::{resolved, two_plans};
+use crate::place::{or_on_cpu, resolved, two_plans};
 use crate::proofs::{MakeError, ProofWork};
 use crate::report::{Credit, FactorReport, Report, StopReport, TestReport};
 use crate::stored::StoredResult;
@@ -181,7 +181,11 @@ impl<'a> Job<'a> {
         if let Some(power) = self.proof.filter(|&power| Points::new(p, power).is_none()) {
             return Err(ProofError::Power { exponent: p, power: power as usize }.into());
         }
-        let request = resolved(&self.request, number, &*reporter.observer)?;
+        let request = match self.candidate() {
+            Some(_) => or_on_cpu(&self.request, number)?,
+            None => self.request,
+        };
+        let request = resolved(&request, number, &*reporter.observer)?;
         let plan = Plan::new(number, &request).map_err(|e| e.of_request(&request))?;
         self.can_check(&plan)?;
         self.check_results_paths()?;

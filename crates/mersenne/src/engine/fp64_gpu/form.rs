@@ -7,10 +7,10 @@ use warpint_device::{Arg, Device, Source};
 use super::shape::Shape;
 use super::tables::{self, Frequencies, Point, Words};
 use super::words::{Prepared, Weighted, WeightedWords};
-use super::{constants, largest_random_carry};
+use super::{LARGEST_MULTIPLIER, constants, largest_random_carry};
 use crate::engine::fp64::{Fp64, form, margin};
 use crate::engine::gpu::{
-    Arithmetic, Layout, Machine, Others, Part, Products, Shape as _, SquareCheck, StepKind,
+    self, Arithmetic, Layout, Machine, Others, Part, Products, Shape as _, SquareCheck, StepKind,
 };
 use crate::engine::{BuildOptions, Engine, EngineError, EngineFamily as _, Margin, Step};
 use crate::layout::{FormLayout, StoredForm};
@@ -43,17 +43,37 @@ impl LastWord {
     }
 }
 
-/// Returns the smallest mean number of bits of a word at which carries end within four words, and the
-/// part r·2^n of the last carry within two.
+/// Returns the part of the range of digits that is left of a carry in the last of the four words that it
+/// enters.
 ///
-/// As for Mersenne numbers, let R be the root mean square of the words of a product: R = 0.255·k·√N·4^β.
-/// The first carry of a word is R/2^β, and in the fourth word that it enters it is R/32^β times the range of
-/// digits: 0.044 of it for 8^β = 5.8·k·√N. For any digits R is 0.54·k·N·4^β, which gives 0.27 of the range for
-/// 8^β = 2·k·N. The last carry needs 2·β ≥ κ, and κ ≤ log2 k + 2.
-fn least_bits(number: Number, length: usize) -> f64 {
+/// As for Mersenne numbers, let R be the root mean square of the words of a product: R = 0.255·k·√N·4^β
+/// for random digits and 0.54·k·N·4^β for any digits, which short transforms must take. The first carry of a
+/// word is R/2^β, and in the fourth word that it enters it is R/32^β times the range.
+fn rest_of_carries(number: Number, length: usize) -> f64 {
     let (k, n) = (number.multiplier() as f64, length as f64);
-    let carries = if length <= margin::ANY_DIGITS_UP_TO { 2.0 * n } else { 5.8 * n.sqrt() };
-    ((k * carries).log2() / 3.0).max((k.log2() + 2.0) / 2.0 + 1.0).max(4.0)
+    let is_short = length <= margin::ANY_DIGITS_UP_TO;
+    let rms = if is_short { 0.54 * n } else { 0.255 * n.sqrt() };
+    let word = (f64::from(number.exponent()) + k.log2()) / n;
+    k * rms * (-3.0 * word).exp2()
+}
+
+/// The largest [`rest_of_carries`] that is allowed.
+const LARGEST_REST: f64 = 0.4;
+
+/// The largest rest of carries in a square that the kernels multiply by a small number.
+const LARGEST_MULTIPLIED_REST: f64 = 0.15;
+
+/// Returns the largest multiplier that kernels take in [`Step::SquareTimes`], at least 1.
+fn largest_multiplier(rest: f64) -> u32 {
+    // The quotient is not negative, and a quotient out of range becomes the largest number.
+    ((LARGEST_MULTIPLIED_REST / rest) as u32).clamp(1, LARGEST_MULTIPLIER)
+}
+
+/// Returns the bits of margin that the rest of carries costs. It is in the second word of each point, whose digits
+/// have a deviation of 1/√12 of their range, and errors grow with the mean square of digits.
+fn cost_of_rest(rest: f64) -> f64 {
+    let largest = rest * f64::from(largest_multiplier(rest));
+    (1.0 + 0.5 * 12.0 * largest * largest).log2()
 }
 
 /// Returns a bound that carries do not exceed if digits are random: see [`super::largest_carry`]. Carries pass
@@ -128,6 +148,7 @@ impl Weighted for Form {
             column_weights,
             fractions,
             largest_carry: largest_carry(layout),
+            largest_multiplier: largest_multiplier(rest_of_carries(number, layout.len())),
             last: Some(LastWord { multiplier: k, top: layout.top(), sign: number.sign() }),
             lines: tables::of_lines(
                 shape,
@@ -180,6 +201,24 @@ impl Layout for StoredForm {
     }
 }
 
+/// Returns the shape with the number `variant`. Second carries pass within a tile, so tiles have two columns
+/// or more.
+fn shape(length: usize, shared_memory: u32, variant: usize) -> Option<Shape> {
+    let is_wide = |shape: &Shape| shape.width > 1;
+    let best = Shape::best(length, shared_memory).filter(|_| variant == 0);
+    best.filter(is_wide)
+        .or_else(|| Shape::all(length, shared_memory).into_iter().filter(is_wide).nth(variant))
+}
+
+/// Returns the sources of the kernels for both signs, as [`super::sources`] does.
+pub(super) fn sources(length: usize, shared_memory: u32) -> Vec<Source> {
+    let of_sign = |sign| {
+        let number = Number::new(3, 2, 1, sign).ok()?;
+        Some(gpu::sources_of::<Form>(&shape(length, shared_memory, 0)?, number))
+    };
+    [Sign::Minus, Sign::Plus].into_iter().filter_map(of_sign).flatten().collect()
+}
+
 fn unusable(number: Number, length: usize, reason: String) -> EngineError {
     EngineError::Unusable { engine: Fp64.name(), number, length, reason }
 }
@@ -197,12 +236,15 @@ impl Others for OtherNumbers {
         if let Some(reason) = form::unsuitable(number).or_else(|| form::crowded(number, length)) {
             return Err(unusable(number, length, reason.into()));
         }
-        let least = least_bits(number, length);
-        if f64::from(number.bits()) < least * length as f64 {
-            let reason = format!("words have at least {least:.2} bits on a device");
-            return Err(unusable(number, length, reason));
+        let layout = FormLayout::new(number, length);
+        let rest = rest_of_carries(number, length);
+        // r·2^n of the last carry enters two words.
+        let last_two = layout.bits(length - 1) + layout.bits(length - 2);
+        if rest > LARGEST_REST || layout.top() > last_two {
+            return Err(unusable(number, length, "words are too short for carries".into()));
         }
-        Ok(Margin { bits: form::bits(number, length, margin::ON_GPU), proven: false })
+        let bits = form::bits(number, length, margin::ON_GPU) - cost_of_rest(rest);
+        Ok(Margin { bits, proven: false })
     }
 
     fn build(
@@ -212,14 +254,7 @@ impl Others for OtherNumbers {
         length: usize,
         options: BuildOptions,
     ) -> Result<Box<dyn Engine>, EngineError> {
-        let shared_memory = device.info().shared_memory_per_block;
-        // Second carries pass within a tile.
-        let is_wide = |shape: &Shape| shape.width > 1;
-        let best = Shape::best(length, shared_memory).filter(|_| options.variant == 0);
-        let shape = best.filter(is_wide).or_else(|| {
-            let all = Shape::all(length, shared_memory).into_iter().filter(is_wide);
-            all.into_iter().nth(options.variant)
-        });
+        let shape = shape(length, device.info().shared_memory_per_block, options.variant);
         let no_shape = || unusable(number, length, "there is no such shape of this length".into());
         let shape = shape.ok_or_else(no_shape)?;
         if options.check_squarings {
@@ -303,6 +338,35 @@ mod tests {
     }
 
     #[test]
+    fn numbers_of_searches_have_a_length() {
+        let lengths: Vec<usize> = crate::engine::fp64_gpu::all_lengths().collect();
+        let primes = [
+            "3*2^10829346+1",
+            "46157*2^698207+1",
+            "65567*2^1013803+1",
+            "69109*2^1157446+1",
+            "54767*2^1337287+1",
+            "4847*2^3321063+1",
+            "10223*2^31172165+1",
+            "252191*2^5497878-1",
+            "398023*2^6418059-1",
+            "2^16777216+1",
+        ];
+        for prime in primes {
+            let number: Number = prime.parse().unwrap();
+            let safe = |&&n: &&usize| {
+                OtherNumbers.margin(number, n).is_ok_and(|margin| margin.bits >= 0.0)
+            };
+            let length = lengths.iter().find(safe);
+            println!("{number} {length:?}");
+            assert!(OtherNumbers.takes(number, &lengths), "{number}");
+        }
+        for other in ["3*2^9000+1", "1048577*2^20000-1", "7*3^20000+1"] {
+            assert!(!OtherNumbers.takes(other.parse().unwrap(), &lengths), "{other}");
+        }
+    }
+
+    #[test]
     fn agrees_with_exact_integers() {
         let device = Device::simulator().unwrap();
         let seed = rand::random();
@@ -314,8 +378,9 @@ mod tests {
                     // Long multipliers leave no bits to few words.
                     let Some(most) = longest(k, length) else { continue };
                     for n in [most, most - 1, most - 300, most - 3 * length as u32] {
-                        if number(k, n, sign).bits() >= 10_000 && (k > 1 || sign == Sign::Plus) {
-                            compare(&device, number(k, n, sign), length, &mut rng);
+                        let number = number(k, n, sign);
+                        if !number.is_mersenne() && OtherNumbers.margin(number, length).is_ok() {
+                            compare(&device, number, length, &mut rng);
                         }
                     }
                 }

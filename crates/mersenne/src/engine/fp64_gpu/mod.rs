@@ -159,12 +159,14 @@ fn longest_exponent(length: usize) -> u32 {
 }
 
 /// Returns the sources of all kernels that an engine of transform length `length` compiles by
-/// default. With these sources, kernels can be compiled without a device. The constants that depend
-/// on the exponent p are those for p = 1. `shared_memory_per_block` is the largest shared memory of
-/// a block, in bytes.
+/// default, for Mersenne numbers and for numbers k·2^n ± 1. With these sources, kernels can be compiled
+/// without a device. The constants that depend on the exponent p of a Mersenne number are those for
+/// p = 1. `shared_memory_per_block` is the largest shared memory of a block, in bytes.
 #[must_use]
 pub fn sources(length: usize, shared_memory_per_block: u32) -> Vec<Source> {
-    gpu::sources::<Fp64>(length, shared_memory_per_block)
+    let mut sources = gpu::sources::<Fp64>(length, shared_memory_per_block);
+    sources.extend(form::sources(length, shared_memory_per_block));
+    sources
 }
 
 impl Arithmetic for Fp64 {

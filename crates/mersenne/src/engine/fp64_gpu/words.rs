@@ -21,6 +21,8 @@ pub(in crate::engine) struct WeightedWords {
     length: usize,
     /// A bound on the carries of random digits ([`largest_carry`]).
     largest_carry: f64,
+    /// The largest multiplier of [`Step::SquareTimes`].
+    largest_multiplier: u32,
     words: Words,
     row_weights: Buffer<Point>,
     column_weights: Buffer<Point>,
@@ -43,6 +45,7 @@ pub(super) struct Prepared {
     pub(super) column_weights: Vec<Point>,
     pub(super) fractions: Vec<u32>,
     pub(super) largest_carry: f64,
+    pub(super) largest_multiplier: u32,
     pub(super) last: Option<LastWord>,
     pub(super) lines: LineTables<Point>,
 }
@@ -70,6 +73,7 @@ impl Weighted for Fp64 {
             column_weights,
             fractions,
             largest_carry: largest_carry(layout),
+            largest_multiplier: LARGEST_MULTIPLIER,
             last: None,
             lines: LineTables { columns, rows },
         }
@@ -111,6 +115,7 @@ impl<A: Weighted> gpu::Words<A> for WeightedWords {
         let words = Self {
             length: layout.len(),
             largest_carry: prepared.largest_carry,
+            largest_multiplier: prepared.largest_multiplier,
             words: prepared.words,
             row_weights: device.upload(&prepared.row_weights)?,
             column_weights: device.upload(&prepared.column_weights)?,
@@ -124,7 +129,7 @@ impl<A: Weighted> gpu::Words<A> for WeightedWords {
     }
 
     fn takes_multiplier(&self, m: u32) -> bool {
-        (1..=LARGEST_MULTIPLIER).contains(&m)
+        (1..=self.largest_multiplier).contains(&m)
     }
 
     fn digit_args(&mut self) -> Vec<Arg> {

@@ -8,7 +8,7 @@ use warpint_device::{Device, Source};
 use super::kernels::{default_parts, source};
 use super::machine::{Machine, words_source};
 use super::products::Products;
-use super::{Family, Layout as _, Shape, squares};
+use super::{Arithmetic, Family, Layout as _, Shape, squares};
 use crate::Number;
 use crate::engine::{
     BuildOptions, Cut, Engine, EngineError, EngineFamily, Margin, Profiled, Work, known,
@@ -91,14 +91,23 @@ pub(in crate::engine) fn sources<A: Family>(
     length: usize,
     shared_memory_per_block: u32,
 ) -> Vec<Source> {
-    let mut sources = vec![words_source(A::Layout::COMBINE)];
+    let mut sources = vec![];
     if let Some(shape) = A::Shape::best(length, shared_memory_per_block) {
-        let parts = default_parts::<A>(&shape).into_iter();
-        sources.extend(parts.map(|part| source::<A>(&shape, first(), part, false)));
+        sources = sources_of::<A>(&shape, first());
         let checked = A::checked_parts().into_iter();
         sources.extend(checked.map(|part| source::<A>(&shape, first(), part, true)));
     }
     sources
+}
+
+/// Returns the source of every kernel that an engine with a shape compiles by default, for a number.
+pub(in crate::engine) fn sources_of<A: Arithmetic>(
+    shape: &A::Shape,
+    number: Number,
+) -> Vec<Source> {
+    let parts = default_parts::<A>(shape).into_iter();
+    let products = parts.map(|part| source::<A>(shape, number, part, false));
+    [words_source(A::Layout::COMBINE)].into_iter().chain(products).collect()
 }
 
 impl<A: Family> EngineFamily for OnDevice<A> {

@@ -38,7 +38,7 @@ use crate::{Number, Residue, Shift};
 pub use family::OnDevice;
 #[cfg(test)]
 pub(super) use family::lengths;
-pub(super) use family::sources;
+pub(super) use family::{sources, sources_of};
 pub(super) use kernels::{ExactRows, Part, StepKind};
 pub(super) use shape::{Line, MAX_THREADS, REGISTERS, SHARED_MEMORY, Shape, resident};
 pub(super) use squares::SquareCheck;

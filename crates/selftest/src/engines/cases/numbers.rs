@@ -2,7 +2,7 @@
 
 use num_bigint::BigUint;
 use rand::RngExt;
-use warpint_mersenne::{BuildOptions, Engine, EngineFamily, Number, Residue, Shift, Sign, Step};
+use warpint_mersenne::{Engine, EngineFamily, Number, Plan, Residue, Shift, Sign, Step};
 
 use crate::sample::{self, Random, Scale};
 use crate::sequence;
@@ -26,14 +26,11 @@ fn failed(family: &dyn EngineFamily, number: Number, what: &dyn std::fmt::Displa
     format!("{} {number}: {what}", family.name())
 }
 
-/// Builds an engine with 3 registers, at the shortest length with a margin.
+/// Builds an engine with 3 registers, at the length of a plan.
 fn build(family: &'static dyn EngineFamily, number: Number) -> Result<Box<dyn Engine>, String> {
-    let lengths = family.lengths(1, number.exponent() as usize).into_iter();
-    let margin = |n: &usize| family.margin_for(number, *n).is_ok_and(|margin| margin.bits >= 0.0);
-    let length = lengths.filter(|n| !family.is_dominated(*n)).find(margin);
-    let length = length.ok_or_else(|| failed(family, number, &"no length has a margin"))?;
-    let options = BuildOptions::new(3, 1);
-    family.build_for(number, length, options).map_err(|e| failed(family, number, &e))
+    let plan = Plan::of_family(number, family, None, Some(1));
+    let plan = plan.map_err(|e| failed(family, number, &e))?;
+    plan.build(3).map_err(|e| failed(family, number, &e))
 }
 
 /// Compares squarings, products, sums and differences modulo numbers k·2^n ± 1 and k·b^n ± 1 with the crate
