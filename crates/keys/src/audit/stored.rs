@@ -3,10 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use warpint_natural::euclid::Euclid;
-use warpint_natural::limbs::compare;
 use warpint_progress::Watch;
 
-use super::weak::{MOST_PARTNERS, Weak, findings, relate};
+use super::weak::{MOST_PARTNERS, Number, Weak, findings, relate};
 use super::{Audit, Finding};
 use crate::batch_gcd::{Batch, DeviceTrees, Times, are_whole};
 use crate::checks::{small_factor, without_small_factors};
@@ -32,22 +31,6 @@ pub(super) struct Audited {
     pairs: BTreeSet<[Number; 2]>,
     /// The places of moduli that are not in the list.
     elsewhere: BTreeMap<Number, Vec<Spot>>,
-}
-
-/// A modulus, in the order of numbers.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Number(Vec<u64>);
-
-impl Ord for Number {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        compare(&self.0, &other.0)
-    }
-}
-
-impl PartialOrd for Number {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
 }
 
 /// Returns the place of key i.
@@ -138,7 +121,8 @@ impl Audited {
         audit.times = times;
         added?;
         self.find_places(audit)?;
-        // All moduli of pairs, with the factors that follow from the pairs.
+        // All moduli of pairs, with the factors that follow from the pairs. A stored modulus has its
+        // pairs with moduli of the list.
         let moduli: BTreeSet<&Number> = self.pairs.iter().map(|[a, _]| a).collect();
         let index: BTreeMap<&Number, usize> =
             moduli.iter().enumerate().map(|(w, &modulus)| (modulus, w)).collect();
@@ -157,6 +141,14 @@ impl Audited {
                 weak[a].factor = (gcd != [1] && gcd != weak[a].number).then_some(gcd);
             }
             weak[a].partners.insert(b);
+        }
+        for w in 0..weak.len() {
+            if watch.is_stopped() {
+                return Err(KeysError::Stopped);
+            }
+            if weak[w].factor.is_none() {
+                weak[w].factor = factor_by_neighbours(&weak, w);
+            }
         }
         // The stored moduli among them get their keys.
         for w in &weak {
@@ -254,7 +246,7 @@ impl Audited {
                         return Err(trees.unsound("wrong remainders"));
                     }
                 }
-                relate(&mut weak, threads, watch)?;
+                relate(&mut weak, &audit.settings, watch)?;
                 // A device that has stopped leaves remainders 0.
                 if let Some(trees) = trees
                     && weak.iter().any(|w| w.partners.is_empty())
@@ -283,6 +275,18 @@ impl Audited {
         }
         Ok(())
     }
+}
+
+/// Returns a proper factor of a number that divides all its partners. It shares one with a partner of a
+/// partner, if there is one: the pair of two stored moduli is not read.
+fn factor_by_neighbours(weak: &[Weak], w: usize) -> Option<Vec<u64>> {
+    let mut euclid = Euclid::default();
+    let neighbours: BTreeSet<usize> =
+        weak[w].partners.iter().flat_map(|&partner| &weak[partner].partners).copied().collect();
+    neighbours.into_iter().find_map(|other| {
+        let gcd = euclid.gcd(&weak[w].number, &weak[other].number);
+        (gcd != [1] && gcd != weak[w].number).then(|| gcd.to_vec())
+    })
 }
 
 /// Marks the moduli of the audit that a file of the store has. Adds the places that the file has of

@@ -1,10 +1,11 @@
 //! Audits of lists with planted findings.
 
 use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use warpint_natural::limbs::{mul, trim};
 use warpint_natural::radix::hex;
-use warpint_progress::{StopToken, Unwatched};
+use warpint_progress::{StopToken, Unwatched, Watch};
 
 use super::*;
 use crate::read::Reader;
@@ -197,6 +198,48 @@ fn exponents_are_judged_key_by_key() {
             (Kind::Duplicate, vec![0, 1, 2, 3]),
         ]
     );
+}
+
+/// Counts the questions whether to stop, and the steps of the gcds of pairs.
+#[derive(Default)]
+struct Questions {
+    asked: AtomicU64,
+    pairs: AtomicU64,
+}
+
+impl Watch for Questions {
+    fn is_stopped(&self) -> bool {
+        self.asked.fetch_add(1, Ordering::Relaxed);
+        false
+    }
+
+    fn step(&self, _: u64, _: u64, what: &dyn std::fmt::Display) {
+        let is_of_pairs = what.to_string().starts_with("gcds of pairs");
+        self.pairs.fetch_add(u64::from(is_of_pairs), Ordering::Relaxed);
+    }
+}
+
+/// If each modulus shares both of its primes, its gcd with the product of the others is the modulus. The
+/// gcds with single moduli end at the first factor, so that their number does not grow with the square of
+/// the moduli.
+#[test]
+fn moduli_that_share_both_primes_need_few_gcds() {
+    let prime = |n: &u64| (2..).take_while(|d| d * d <= *n).all(|d| n % d != 0);
+    let primes: Vec<u64> = (1 << 20..).filter(prime).take(40).collect();
+    let pairs = (0..40).flat_map(|i| (0..i).map(move |j| (i, j)));
+    let moduli: Vec<Vec<u64>> = pairs.map(|(i, j)| vec![primes[i] * primes[j]]).collect();
+    let list = list(&moduli);
+    let mut audit = Audit::new(list, Settings { threads: 2, memory: 1 << 30, device: None });
+    let questions = Questions::default();
+    audit.check_together(&mut |_| {}, &questions).unwrap();
+    let (list, findings) = audit.finish();
+    check_factors(&list, &findings);
+    // Each of the 39 other products of both primes, without the modulus itself.
+    assert!(findings.len() == 780 && findings.iter().all(|f| f.shared_with.len() == 76));
+    assert!(findings.iter().all(|f| f.factor.is_some()));
+    let (asked, pairs) = (questions.asked.into_inner(), questions.pairs.into_inner());
+    assert!(asked < 780 * 779 / 4, "{asked} of {} pairs", 780 * 779);
+    assert_eq!(pairs, 780);
 }
 
 #[test]
