@@ -210,6 +210,27 @@ fn stored_moduli_that_share_a_prime_with_each_other_are_found() {
     assert_eq!(found, by_pairs(&sets[0], &sets[1]));
 }
 
+/// Many moduli with one prime: each is named with a hundred partners, and the store does not repeat the
+/// digits of the partners.
+#[test]
+fn a_prime_of_many_moduli_takes_little_room() {
+    let prime = vec![u64::MAX, u64::MAX >> 1];
+    let others = (0..300u64).map(|i| {
+        let limb = |j: u64| (8 * i + j + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+        (0..6).map(limb).collect::<Vec<u64>>()
+    });
+    let moduli: Vec<Vec<u64>> = others.map(|other| number(mul(&prime, &other))).collect();
+    let dir = tempfile::tempdir().unwrap();
+    for _ in 0..2 {
+        let (_, findings, _) = audit(list("f", &moduli), dir.path(), 1 << 30, &Unwatched).unwrap();
+        let shared = findings.iter().filter(|f| f.kind == Kind::SharedPrime);
+        assert!({ shared }.filter(|f| f.shared_with.len() == 100).count() == 300);
+    }
+    let size = std::fs::metadata(dir.path().join("part-00000001.keys")).unwrap().len();
+    // 100 pairs of 20 bytes, and less than 20 bytes for each of the 64 bytes of a modulus.
+    assert!(size < 300 * (100 * 20 + 64 * 20), "{size} bytes");
+}
+
 /// The new modulus 3·p·q has the whole number p·q in common with a stored one, whose factor p only the
 /// other stored modulus p·r reveals.
 #[test]
