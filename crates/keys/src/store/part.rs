@@ -132,7 +132,7 @@ impl Part {
         }
         let of_any: Version =
             serde_json::from_str(object).map_err(|_| damaged("a wrong header"))?;
-        if of_any.version > VERSION {
+        if !(1..=VERSION).contains(&of_any.version) {
             return Err(KeysError::LaterVersion { path, version: of_any.version });
         }
         let header: Header = serde_json::from_str(object).map_err(|_| damaged("a wrong header"))?;

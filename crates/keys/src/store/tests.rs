@@ -141,8 +141,13 @@ fn other_versions_and_wrong_contents_with_right_digests_are_refused() {
         };
         changed(&header, None).unwrap_err()
     };
-    let later = with("\"version\":2", "\"version\":3");
-    assert!(matches!(later, KeysError::LaterVersion { version: 3, .. }), "{later}");
+    for (version, to) in [(0, "\"version\":0"), (3, "\"version\":3")] {
+        let other = with("\"version\":2", to);
+        assert!(
+            matches!(other, KeysError::LaterVersion { version: v, .. } if v == version),
+            "{other}"
+        );
+    }
     for (from, to) in [
         ("\"moduli\":2", "\"moduli\":3"),
         ("\"moduli\":2", "\"moduli\":18446744073709551615"),
