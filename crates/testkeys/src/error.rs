@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use warpint_files::{ErrorKind, FileError};
 use warpint_integer::IntegerError;
+use warpint_progress::units;
 
 /// Why no test moduli were made.
 #[derive(Debug, thiserror::Error)]
@@ -37,6 +38,12 @@ pub enum TestKeysError {
     /// A stop was requested.
     #[error("stopped: nothing is written")]
     Stopped,
+    /// The machine has too little memory.
+    #[error("the moduli need about {} of memory, which could not be allocated: make fewer of them, or shorter ones", units::memory(*needed))]
+    Memory {
+        /// The estimated need in bytes.
+        needed: u64,
+    },
     /// A batch could not be computed.
     #[error(transparent)]
     Integer(#[from] IntegerError),
@@ -57,6 +64,7 @@ impl TestKeysError {
                 ErrorKind::BadInput
             }
             Self::Wrong { .. } => ErrorKind::Finding,
+            Self::Memory { .. } => ErrorKind::Resources,
             Self::Stopped => ErrorKind::Stopped,
             Self::Json(_) => ErrorKind::Other,
             Self::Integer(e) => e.kind(),

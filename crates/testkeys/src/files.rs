@@ -1,11 +1,12 @@
 //! The products, and the two files: the moduli, and the list of the planted weaknesses.
 
+use std::io;
 use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
 use serde::Serialize;
-use warpint_files::WholeFile;
 use warpint_files::given::{self, Found};
+use warpint_files::{Draft, Folder, WholeFile};
 use warpint_integer::{Executor, UintBatch, Width, check};
 use warpint_natural::radix::hex::of_words;
 use warpint_progress::Watch;
@@ -62,14 +63,30 @@ impl Outputs {
         self.planted.path()
     }
 
-    /// Fails if a file has appeared at one of the paths, unless it may be replaced.
-    fn still_free(&self) -> Result<(), TestKeysError> {
-        for path in [self.keys.path(), self.planted.path()] {
-            if !self.replace && given::look(path)? != Found::Nothing {
-                return Err(TestKeysError::Exists { path: path.to_owned() });
-            }
+    /// Gives both files their names. A file that has appeared at one of the paths is kept, unless it may
+    /// be replaced. If the moduli cannot be placed, the list is removed again.
+    fn finish(&self, mut keys: Draft, mut planted: Draft) -> Result<(), TestKeysError> {
+        // The long flush comes first, so that the two names appear shortly after each other.
+        keys.sync()?;
+        planted.sync()?;
+        if self.replace {
+            planted.finish()?;
+            return Ok(keys.finish()?);
         }
-        Ok(())
+        let new = |draft: Draft, file: &WholeFile| {
+            draft.finish_new().map_err(|error| match error.io_kind() {
+                io::ErrorKind::AlreadyExists => {
+                    TestKeysError::Exists { path: file.path().to_owned() }
+                }
+                _ => error.into(),
+            })
+        };
+        new(planted, &self.planted)?;
+        new(keys, &self.keys).inspect_err(|_| {
+            if let Ok((folder, name)) = Folder::of(self.planted.place()) {
+                let _ = folder.remove(name);
+            }
+        })
     }
 }
 
@@ -103,22 +120,24 @@ struct Entry {
 /// Makes the test moduli of a request and writes both files.
 ///
 /// The file of moduli begins with two comment lines, which begin with `#` and state that the moduli
-/// are unfit for use. Each further line has one modulus in lower-case hexadecimal digits. The list
+/// are unfit for use. Each further line has one modulus: `0x` and lower-case hexadecimal digits. The list
 /// of planted weaknesses states the kind, the line numbers and the primes of each weakness. Both
 /// files appear when they are complete.
 ///
 /// Cost: about 0.04·b tests for primality for each prime of b bits, as the sieve leaves one
-/// candidate in 0.04·b prime. Memory: all primes, and the candidates of one batch.
+/// candidate in 0.04·b prime. Memory: [`Request::memory`], and the candidates of one batch.
 ///
 /// # Errors
-/// [`TestKeysError::Stopped`] if `watch` stops the work; then nothing is written. All other errors of
-/// [`TestKeysError`].
+/// [`TestKeysError::Stopped`] if `watch` stops the work; then nothing is written. [`TestKeysError::Memory`]
+/// before the work if the system does not grant the memory. All other errors of [`TestKeysError`].
 pub fn make(
     request: &Request,
     executor: &Executor,
     outputs: &Outputs,
     watch: &dyn Watch,
 ) -> Result<Made, TestKeysError> {
+    request.sound()?;
+    reserve(request)?;
     let layout = Layout::new(request)?;
     let width = Width::new(request.bits / 2)?;
     let primes = find(&layout, request, width, executor, watch)?;
@@ -142,10 +161,16 @@ pub fn make(
     }
     let mut planted = outputs.planted.begin()?;
     planted.write(list(request, &layout, &primes)?.as_bytes())?;
-    outputs.still_free()?;
-    planted.finish()?;
-    keys.finish()?;
+    outputs.finish(keys, planted)?;
     Ok(Made { primes: layout.primes() as u64 })
+}
+
+/// Tests whether the system grants the memory of a request, so that a request that is too large fails at
+/// once, and not after the search of its primes.
+fn reserve(request: &Request) -> Result<(), TestKeysError> {
+    let needed = request.memory();
+    let bytes = usize::try_from(needed).unwrap_or(usize::MAX);
+    Vec::<u8>::new().try_reserve_exact(bytes).map_err(|_| TestKeysError::Memory { needed })
 }
 
 fn header(request: &Request) -> String {
@@ -190,7 +215,9 @@ fn moduli(
     // The products are on the CPU.
     let rows = products.as_limbs().unwrap_or_default();
     let lines = |rows: &[u32]| {
-        rows.chunks_exact(limbs).map(|row| of_words(row.iter().copied()) + "\n").collect()
+        // Without the prefix, a line of decimal digits alone would be read as decimal.
+        let line = |row: &[u32]| format!("0x{}\n", of_words(row.iter().copied()));
+        rows.chunks_exact(limbs).map(line).collect()
     };
     Ok(rows.par_chunks(LINES * limbs).map(lines).collect())
 }
@@ -216,4 +243,32 @@ fn list(request: &Request, layout: &Layout, primes: &Primes) -> Result<String, s
     let entries: Vec<Entry> = layout.planted().iter().map(entry).collect();
     let list = List { warning: WARNING, request, planted: entries };
     serde_json::to_string_pretty(&list).map(|text| text + "\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    /// Files that appear while the moduli are made are kept, and nothing else is left.
+    #[test]
+    fn files_that_appear_meanwhile_are_not_replaced() {
+        for name in ["keys.txt", "keys.txt.planted.json"] {
+            let dir = tempfile::tempdir().unwrap();
+            let outputs = Outputs::new(&dir.path().join("keys.txt"), false).unwrap();
+            let begin = |file: &WholeFile| {
+                let mut draft = file.begin().unwrap();
+                draft.write(b"new").unwrap();
+                draft
+            };
+            let (keys, planted) = (begin(&outputs.keys), begin(&outputs.planted));
+            let taken = dir.path().join(name);
+            fs::write(&taken, "precious").unwrap();
+            let error = outputs.finish(keys, planted).unwrap_err();
+            assert!(matches!(&error, TestKeysError::Exists { path } if *path == taken), "{error}");
+            assert_eq!(fs::read_to_string(&taken).unwrap(), "precious");
+            assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
+        }
+    }
 }

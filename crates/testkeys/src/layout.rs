@@ -1,5 +1,7 @@
 //! Which primes each modulus has, and on which line it stands.
 
+use std::collections::TryReserveError;
+
 use rand::Rng;
 use serde::Serialize;
 
@@ -49,12 +51,14 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// Lays out the moduli of a request.
+    /// Lays out the moduli of a request. Memory: 16 bytes for each modulus, and 8 more while they are
+    /// shuffled.
     ///
     /// # Errors
-    /// The errors of [`Request::sound`].
+    /// The errors of [`Request::sound`]; [`TestKeysError::Memory`].
     pub fn new(request: &Request) -> Result<Self, TestKeysError> {
         let sound = request.sound()? as usize;
+        let reserved = |_| TestKeysError::Memory { needed: request.memory() };
         let (close, even) = (request.close as usize, request.even as usize);
         let mut drawn = close + even;
         let mut next = || {
@@ -62,6 +66,7 @@ impl Layout {
             drawn - 1
         };
         let mut factors: Vec<[usize; 2]> = vec![];
+        factors.try_reserve_exact(request.count as usize).map_err(reserved)?;
         let mut planted = vec![];
         let mut plant = |kind, new: &[[usize; 2]], primes: &[usize]| {
             let positions = (factors.len()..factors.len() + new.len()).collect();
@@ -84,43 +89,50 @@ impl Layout {
             let pair = [next(), close + i];
             plant(Kind::Even, &[pair], &pair);
         }
-        let sound: Vec<[usize; 2]> = (0..sound).map(|_| [next(), next()]).collect();
+        // The primes of sound moduli are drawn before those that follow others.
+        let first = drawn;
+        drawn += 2 * sound;
         for i in 0..close {
             let pair = [i, drawn + i];
             let positions = vec![factors.len()];
             factors.push(pair);
             planted.push(Planted { kind: Kind::ClosePrimes, positions, primes: pair.to_vec() });
         }
-        factors.extend(sound);
+        factors.extend((0..sound).map(|i| [first + 2 * i, first + 2 * i + 1]));
         let mut layout = Self { close, even, drawn, factors, planted };
-        layout.shuffle(request.seed);
+        layout.shuffle(request.seed).map_err(reserved)?;
         Ok(layout)
     }
 
     /// Puts the moduli in a random order (Fisher and Yates; Knuth 1997, *The Art of Computer
     /// Programming* 2, §3.4.2, algorithm P).
-    fn shuffle(&mut self, seed: u64) {
+    fn shuffle(&mut self, seed: u64) -> Result<(), TryReserveError> {
         let mut rng = stream(seed, u64::MAX);
         let count = self.factors.len();
-        // The old position of the modulus at each new position.
-        let mut old: Vec<usize> = (0..count).collect();
+        // The old position of the modulus at each new position, and the other way round. Positions are
+        // below 2^30.
+        let (mut old, mut new) = (vec![], vec![]);
+        old.try_reserve_exact(count)?;
+        new.try_reserve_exact(count)?;
+        old.extend(0..count as u32);
         for i in (1..count).rev() {
             // Below i + 1. Its deviation from the uniform distribution is below 2^-33.
             let j = (u128::from(rng.next_u64()) * (i as u128 + 1)) >> 64;
             old.swap(i, j as usize);
+            self.factors.swap(i, j as usize);
         }
-        let mut new = vec![0; count];
-        for (position, &old) in old.iter().enumerate() {
-            new[old] = position;
+        new.resize(count, 0u32);
+        for (position, &old) in (0..).zip(&old) {
+            new[old as usize] = position;
         }
-        self.factors = old.iter().map(|&old| self.factors[old]).collect();
         for Planted { positions, .. } in &mut self.planted {
             for position in &mut *positions {
-                *position = new[*position];
+                *position = new[*position] as usize;
             }
             positions.sort_unstable();
         }
         self.planted.sort_by_key(|planted| planted.positions[0]);
+        Ok(())
     }
 
     /// Returns the number of all primes.

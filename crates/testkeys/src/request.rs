@@ -71,6 +71,20 @@ impl Request {
         }
     }
 
+    /// Returns an estimate of the memory in bytes that the moduli take: their primes, 16 bytes for the
+    /// places of two primes and 32 for the order in which equal primes are found. A planted weakness takes
+    /// less than 512 bytes and the digits of three primes. The candidates that are tested at a time are not
+    /// counted.
+    #[must_use]
+    pub fn memory(&self) -> u64 {
+        let Self { weak_pairs, rings, duplicates, close, even, .. } = *self;
+        let bits = u64::from(self.bits);
+        let planted = [weak_pairs, rings, duplicates, close, even];
+        let planted = planted.into_iter().fold(0, u64::saturating_add);
+        let moduli = self.count.saturating_mul(bits / 8 + 16 + 32);
+        moduli.saturating_add(planted.saturating_mul(512 + 3 * bits / 8))
+    }
+
     /// Returns the number of lines without a planted weakness.
     ///
     /// # Errors

@@ -39,7 +39,8 @@ fn made(request: &Request, executor: &Executor, dir: &Path) -> (String, Value) {
 /// The moduli with their line numbers.
 fn moduli(text: &str) -> Vec<(u64, Vec<u64>)> {
     let lines = (1..).zip(text.lines()).filter(|(_, line)| !line.starts_with('#'));
-    lines.map(|(i, line)| (i, parse(line.as_bytes()))).collect()
+    let digits = |line: &str| parse(line.strip_prefix("0x").unwrap().as_bytes());
+    lines.map(|(i, line)| (i, digits(line))).collect()
 }
 
 fn bits(n: &[u64]) -> usize {

@@ -94,8 +94,8 @@ impl Input {
     /// Returns an upper bound of the number's bits. It is exact for short operands, which are read for
     /// this.
     pub(super) fn bits(&self) -> Result<u64, BatchError> {
-        if self.bytes() <= MOST_EXACT {
-            return Ok(warpint_natural::limbs::bit_length(&self.read()?.by_halves()));
+        if let Some(number) = self.short()? {
+            return Ok(warpint_natural::limbs::bit_length(&number));
         }
         Ok(match self.format {
             // log2(10) < 3.3219281.
@@ -103,6 +103,12 @@ impl Input {
             Format::Hex => 4 * self.bytes(),
             Format::Npy | Format::Raw => 8 * self.bytes(),
         })
+    }
+
+    /// Reads the number if it is short, to determine the memory of a calculation.
+    pub(super) fn short(&self) -> Result<Option<Vec<u64>>, BatchError> {
+        let is_short = self.bytes() <= MOST_EXACT;
+        is_short.then(|| Ok(self.read()?.by_halves())).transpose()
     }
 
     /// Reads a number below 2^64.

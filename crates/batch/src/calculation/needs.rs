@@ -1,6 +1,7 @@
 //! The memory and the work that a calculation needs, from the sizes of its operands.
 
 use warpint_integer::huge::{MOST_BITS, memory, work};
+use warpint_natural::limbs::{bit_length, shifted_right};
 use warpint_natural::product::Multiplier;
 
 use super::{Calculation, CalculationJob};
@@ -41,13 +42,25 @@ impl CalculationJob {
             }
             Calculation::Power => {
                 let base = bits.first().copied().unwrap_or(0);
-                let result = u128::from(base) * u128::from(small);
-                if result > u128::from(MOST_BITS) && base > 1 {
+                let size = match self.inputs.first().map(super::Input::short).transpose()? {
+                    Some(Some(base)) => PowerSize::of(&base, small),
+                    _ => PowerSize::of_long(base, small),
+                };
+                let bits = size.odd.saturating_add(size.twos);
+                if bits > u128::from(MOST_BITS) {
                     return Err(self.too_large());
                 }
-                let result = if base > 1 { limbs(result as u64) } else { 1 };
-                let exponent = if base > 1 { small } else { 1 };
-                (vec![result], memory::power(multiplier, result), work::power(base, exponent))
+                let (odd, result) = (limbs(size.odd as u64), limbs(bits as u64));
+                let mut needed = memory::power(multiplier, odd);
+                if size.twos > 0 {
+                    // The odd part and the shifted power.
+                    needed = needed.max(self.bytes(&[odd, result]));
+                }
+                (
+                    vec![result],
+                    needed,
+                    work::power(size.base, if size.base > 1 { small } else { 1 }),
+                )
             }
             Calculation::Factorial | Calculation::Primorial if small > MOST_BITS => {
                 return Err(self.too_large());
@@ -110,7 +123,85 @@ impl CalculationJob {
     }
 }
 
+/// The size of a power (2^t·u)^e with odd u.
+#[derive(Debug, PartialEq, Eq)]
+struct PowerSize {
+    /// The number of bits of u.
+    base: u64,
+    /// An upper bound of the number of bits of u^e.
+    odd: u128,
+    /// t·e.
+    twos: u128,
+}
+
+impl PowerSize {
+    /// Bounds the power of a base whose digits are known.
+    fn of(base: &[u64], e: u64) -> Self {
+        let Some(limb) = base.iter().position(|&limb| limb != 0) else {
+            return Self { base: 0, odd: 1, twos: 0 };
+        };
+        let twos = 64 * limb + base[limb].trailing_zeros() as usize;
+        let odd = shifted_right(base, twos);
+        let bits = bit_length(&odd);
+        // u ≤ (top + 1)·2^below, or u = top. The slack is far above the rounding errors.
+        let below = bits.saturating_sub(64);
+        let top = shifted_right(&odd, below as usize).first().map_or(0.0, |&top| top as f64);
+        let top = if below > 0 { top + 1.0 } else { top };
+        let log = (top.log2() + below as f64) * e as f64;
+        let odd = (log * (1.0 + 1e-12)).ceil() as u128 + 1;
+        Self { base: bits, odd, twos: twos as u128 * u128::from(e) }
+    }
+
+    /// Bounds the power of a base of this number of bits.
+    fn of_long(bits: u64, e: u64) -> Self {
+        let odd = (u128::from(bits) * u128::from(e)).max(1);
+        Self { base: bits, odd, twos: 0 }
+    }
+}
+
 /// Returns an upper bound of the number of limbs of a number of `bits` bits.
 fn limbs(bits: u64) -> usize {
     (bits / 64 + 1) as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use warpint_integer::huge::power;
+    use warpint_natural::limbs::{shifted_left, trim};
+    use warpint_natural::product::FastProducts;
+
+    use super::*;
+
+    #[test]
+    fn powers_of_two_have_no_odd_part() {
+        let most = (1 << 48) - 1;
+        let size = PowerSize::of(&[2], most);
+        assert_eq!(size, PowerSize { base: 1, odd: 1, twos: most.into() });
+        assert!(size.odd + size.twos <= u128::from(MOST_BITS));
+        assert_eq!(PowerSize::of(&[0, 1], 1 << 33).twos, 1 << 39);
+        assert_eq!(PowerSize::of(&[], 5), PowerSize { base: 0, odd: 1, twos: 0 });
+        // log2(3) = 1.5849625….
+        let three = PowerSize::of(&[3], 10_000_000);
+        assert!((15_849_626..15_849_629).contains(&three.odd), "{three:?}");
+        let all = PowerSize::of(&[u64::MAX; 4], u64::MAX);
+        assert!(all.odd >= 256 * u128::from(u64::MAX) && all.twos == 0);
+    }
+
+    proptest! {
+        /// The bound holds, and is less than two bits above the power of a short base.
+        #[test]
+        fn the_bits_of_powers_are_bounded(
+            odd in prop::collection::vec(any::<u64>(), 1..5),
+            twos in 0usize..200,
+            e in 0u64..40,
+        ) {
+            let mut base = shifted_left(&odd, twos);
+            trim(&mut base);
+            let bits = u128::from(bit_length(&power(&FastProducts, &base, e).unwrap()));
+            let size = PowerSize::of(&base, e);
+            let bound = size.odd + size.twos;
+            prop_assert!((bits..=bits + 2).contains(&bound) || base.is_empty(), "{bits} {bound}");
+        }
+    }
 }

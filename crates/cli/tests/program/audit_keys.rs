@@ -1,11 +1,13 @@
 //! Tests of `warpint audit-keys`.
 
 use std::fs;
+use std::io::Write;
 use std::path::Path;
+use std::process::{Child, Stdio};
 
 use serde_json::Value;
 
-use crate::common::{end, signal, spawn, wait_for_handler, warpint, with_input};
+use crate::common::{Ran, command, end, signal, spawn, wait_for_handler, warpint, with_input};
 
 /// p·q, p·r and s·t with primes p, q, r, s and t.
 const MODULI: [&str; 3] = ["48c28c60aa1", "1b48f0c46cc3", "cbba2a2dcc9"];
@@ -17,6 +19,13 @@ fn vectors() -> String {
 
 fn moduli(names: &[usize]) -> String {
     names.iter().map(|&i| format!("0x{}\n", MODULI[i])).collect()
+}
+
+/// Starts `warpint <line>` with pipes for its input and both outputs.
+fn started_with_input(dir: &Path, line: &str) -> Child {
+    let piped = Stdio::piped;
+    let mut command = command(dir, line.split(' '));
+    command.stdin(piped()).stdout(piped()).stderr(piped()).spawn().unwrap()
 }
 
 fn objects(out: &str) -> Vec<Value> {
@@ -137,6 +146,70 @@ fn factors_go_to_a_new_file_of_their_owner() {
     assert_eq!(fs::read_to_string(at("factors")).unwrap(), text);
     assert_eq!(fs::read_to_string(at("keys")).unwrap(), moduli(&[0, 1, 2]));
     assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 2);
+}
+
+/// A file that is named several times has its keys once.
+#[test]
+fn a_file_is_read_once() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::create_dir(dir.path().join("keys")).unwrap();
+    fs::write(dir.path().join("keys/a"), moduli(&[0])).unwrap();
+    let ran = warpint(dir.path(), "audit-keys keys/a keys ./keys/../keys/a --quiet");
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert!(ran.out.starts_with("1 key, 1 distinct modulus in 1 file: no findings"), "{ran:?}");
+}
+
+/// A file that appears at the path of `--factors` during an audit is kept, and the findings are shown.
+#[test]
+fn factors_do_not_replace_a_file_that_appears_meanwhile() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut child = started_with_input(dir.path(), "audit-keys - --factors factors --quiet");
+    let mut input = child.stdin.take().unwrap();
+    // More than a pipe holds: when it is written, the program reads, and has looked at the path.
+    input.write_all("# a comment\n".repeat(100_000).as_bytes()).unwrap();
+    fs::write(dir.path().join("factors"), "precious").unwrap();
+    input.write_all(moduli(&[0, 1]).as_bytes()).unwrap();
+    drop(input);
+    let ran = end(child);
+    assert_eq!(ran.code, Some(2), "{ran:?}");
+    assert_eq!(ran.error(), "--factors: factors exists already: give the name of a new file");
+    assert!(ran.out.contains("2 findings (2 shared-prime)"), "{ran:?}");
+    assert_eq!(fs::read_to_string(dir.path().join("factors")).unwrap(), "precious");
+    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
+}
+
+/// A full disk for the factors does not take the findings away.
+#[test]
+fn findings_are_shown_before_factors_are_written() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("keys"), moduli(&[0, 1])).unwrap();
+    for json in ["", " --json"] {
+        let line = format!("audit-keys keys --factors factors --quiet{json}");
+        let mut command = command(dir.path(), line.split(' '));
+        let ran: Ran = command.env("WARPINT_TEST_DISK", "full:factors:1").output().unwrap().into();
+        assert_eq!(ran.code, Some(4), "{ran:?}");
+        assert!(ran.out.contains("1b48f0c46cc3"), "{ran:?}");
+        assert!(ran.err.contains("error: cannot write factors: "), "{ran:?}");
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
+    }
+}
+
+/// Keys beside PEM blocks are read, and lines of text beside them are counted.
+#[test]
+fn keys_beside_pem_blocks_are_audited() {
+    let dir = tempfile::tempdir().unwrap();
+    let block = fs::read_to_string(Path::new(&vectors()).join("spki.pem")).unwrap();
+    let [before, after] = [moduli(&[0]), moduli(&[1])];
+    let text = format!("# of -----BEGIN X-----\n{before}subject=x\n{block}\n{after}");
+    fs::write(dir.path().join("keys"), text).unwrap();
+    let ran = warpint(dir.path(), "audit-keys keys --quiet");
+    assert_eq!((ran.code, ran.err.as_str()), (Some(1), ""), "{ran:?}");
+    let says = "3 keys, 3 distinct moduli in 1 file (1 line of text skipped): 2 findings";
+    assert!(ran.out.contains(says), "{ran:?}");
+    let text = format!("# of -----BEGIN CERTIFICATE----- files\n{}", moduli(&[0, 1]));
+    fs::write(dir.path().join("keys"), text).unwrap();
+    let ran = warpint(dir.path(), "audit-keys keys --quiet");
+    assert!(ran.out.contains("2 keys, 2 distinct moduli in 1 file: 2 findings"), "{ran:?}");
 }
 
 #[cfg(unix)]

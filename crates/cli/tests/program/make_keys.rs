@@ -1,10 +1,11 @@
 //! Tests of `warpint make-keys` and `warpint batch isprime`.
 
 use std::fs;
+use std::process::Command;
 
 use serde_json::Value;
 
-use crate::common::{end, signal, spawn, wait_for_work, warpint, with_input};
+use crate::common::{Ran, WARPINT, end, signal, spawn, wait_for_work, warpint, with_input};
 
 const LINE: &str = "make-keys --count 20 --bits 128 --seed 9 --weak-pairs 1 --rings 1 --duplicates 1 \
                     --close 2 --even 1 -o keys.txt";
@@ -30,7 +31,8 @@ fn the_simulator_and_the_cpu_make_the_same_files() {
     let moduli: Vec<&str> = keys.lines().filter(|line| !line.starts_with('#')).collect();
     assert_eq!(moduli.len(), 20);
     let is_digit = |c: char| c.is_ascii_digit() || ('a'..='f').contains(&c);
-    assert!(moduli.iter().all(|n| n.len() == 32 && n.chars().all(is_digit)));
+    let digits = moduli.iter().map(|line| line.strip_prefix("0x").unwrap());
+    assert!({ digits }.all(|n| n.len() == 32 && n.chars().all(is_digit)));
     assert!(keys.lines().next().unwrap().contains("unfit for use"));
     let planted: Value = serde_json::from_str(planted).unwrap();
     let entries = planted["planted"].as_array().unwrap();
@@ -85,6 +87,33 @@ fn impossible_requests_are_refused() {
         assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""), "{arguments}: {ran:?}");
         assert!(ran.error().starts_with(says), "{arguments}: {ran:?}");
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0, "{arguments}");
+    }
+}
+
+/// A request beyond the memory that the system grants ends with an error, not with an abort.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_lack_of_memory_is_an_error() {
+    let dir = tempfile::tempdir().unwrap();
+    for (line, needed) in [
+        ("--count 1073741824 --bits 128", "64.0 GiB"),
+        ("--count 4000000 --bits 32768", "15.4 GiB"),
+        ("--count 10000000 --bits 128 --close 10000000", "5.8 GiB"),
+    ] {
+        let limited = format!(
+            "ulimit -v 4000000; exec {WARPINT} make-keys {line} --seed 1 -o k --device cpu"
+        );
+        let ran: Ran = Command::new("sh")
+            .args(["-c", &limited])
+            .current_dir(dir.path())
+            .output()
+            .unwrap()
+            .into();
+        assert_eq!((ran.code, ran.out.as_str()), (Some(4), ""), "{ran:?}");
+        let says =
+            format!("the moduli need about {needed} of memory, which could not be allocated: ");
+        assert!(ran.error().starts_with(&says), "{ran:?}");
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
     }
 }
 

@@ -30,7 +30,7 @@ pub(super) fn find(
             Weak::new(audit.modulus(indices[common.index]), common.gcd, numbers[common.index])
         })
         .collect();
-    relate(&mut weak, audit.settings.threads, watch)?;
+    relate(&mut weak, &audit.settings, watch)?;
     audit.times = times;
     Ok(findings(audit, &weak))
 }

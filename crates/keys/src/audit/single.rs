@@ -28,6 +28,8 @@ impl Checks {
         match small_factor(n) {
             Some(2) => add(Kind::Even, Some(vec![2])),
             Some(p) => add(Kind::SmallFactor, Some(vec![p])),
+            // 2 has no proper factor.
+            None if n == [2] => add(Kind::Even, None),
             None => {}
         }
         if let Some((base, _)) = self.powers.find(n) {

@@ -3,14 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use warpint_natural::euclid::Euclid;
-use warpint_natural::limbs::compare;
 use warpint_progress::Watch;
 
-use super::weak::{MOST_PARTNERS, Weak, findings, relate};
+use super::weak::{MOST_PARTNERS, Number, Weak, findings, relate};
 use super::{Audit, Finding};
 use crate::batch_gcd::{Batch, DeviceTrees, Times, are_whole};
 use crate::checks::{small_factor, without_small_factors};
-use crate::store::{Content, Part, Spot, Store};
+use crate::store::{Content, Pairs, Part, Spot, Store};
 use crate::{KeyList, KeysError};
 
 /// The groups into which long lists are cut at least, and the number of limbs below which no group is
@@ -27,26 +26,37 @@ pub(super) struct Audited {
     before: usize,
     /// Further places of known moduli, by their index.
     repeats: BTreeMap<usize, Vec<Spot>>,
-    /// Pairs of moduli that share a prime, in both orders: pairs of the store with a modulus of the list,
-    /// and pairs that this audit finds.
-    pairs: BTreeSet<[Number; 2]>,
+    /// Pairs of moduli that share a prime: pairs of the store with a modulus of the list, and pairs that
+    /// this audit finds.
+    related: Related,
     /// The places of moduli that are not in the list.
     elsewhere: BTreeMap<Number, Vec<Spot>>,
 }
 
-/// A modulus, in the order of numbers.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Number(Vec<u64>);
-
-impl Ord for Number {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        compare(&self.0, &other.0)
-    }
+/// Pairs of moduli, which may be many for each modulus.
+#[derive(Default)]
+struct Related {
+    /// The index of each modulus.
+    moduli: BTreeMap<Number, u32>,
+    /// The indices of two moduli each, in any order.
+    pairs: Vec<[u32; 2]>,
 }
 
-impl PartialOrd for Number {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
+impl Related {
+    /// Adds the pairs for whose moduli `is_wanted` returns true.
+    fn add(&mut self, Pairs { moduli, pairs }: Pairs, is_wanted: impl Fn([usize; 2]) -> bool) {
+        let mut indices: Vec<Option<u32>> = vec![None; moduli.len()];
+        for pair in pairs {
+            let pair = pair.map(|i| i as usize);
+            if is_wanted(pair) {
+                self.pairs.push(pair.map(|i| {
+                    *indices[i].get_or_insert_with(|| {
+                        let next = self.moduli.len() as u32;
+                        *self.moduli.entry(Number(moduli[i].clone())).or_insert(next)
+                    })
+                }));
+            }
+        }
     }
 }
 
@@ -69,19 +79,18 @@ impl Audited {
         watch: &dyn Watch,
     ) -> Result<Self, KeysError> {
         let known = vec![false; audit.distinct];
-        let (pairs, elsewhere) = (BTreeSet::new(), BTreeMap::new());
+        let (related, elsewhere) = (Related::default(), BTreeMap::new());
         let repeats = BTreeMap::new();
-        let mut this = Self { store, known, before: 0, repeats, pairs, elsewhere };
+        let mut this = Self { store, known, before: 0, repeats, related, elsewhere };
         for part in this.store.parts() {
-            for [a, b] in part.shared()? {
-                if audit.find(&a).is_some() || audit.find(&b).is_some() {
-                    for [a, b] in [[&a, &b], [&b, &a]] {
-                        this.pairs.insert([Number(a.clone()), Number(b.clone())]);
-                        if audit.find(a).is_none() {
-                            this.elsewhere.entry(Number(a.clone())).or_default();
-                        }
-                    }
-                }
+            let shared = part.shared()?;
+            let listed: Vec<bool> =
+                shared.moduli.iter().map(|modulus| audit.find(modulus).is_some()).collect();
+            this.related.add(shared, |[a, b]| listed[a] || listed[b]);
+        }
+        for modulus in this.related.moduli.keys() {
+            if audit.find(&modulus.0).is_none() {
+                this.elsewhere.insert(modulus.clone(), vec![]);
             }
         }
         // The stored places of each modulus of the list.
@@ -138,25 +147,28 @@ impl Audited {
         audit.times = times;
         added?;
         self.find_places(audit)?;
-        // All moduli of pairs, with the factors that follow from the pairs.
-        let moduli: BTreeSet<&Number> = self.pairs.iter().map(|[a, _]| a).collect();
-        let index: BTreeMap<&Number, usize> =
-            moduli.iter().enumerate().map(|(w, &modulus)| (modulus, w)).collect();
-        let mut weak: Vec<Weak> = moduli
-            .iter()
-            .map(|modulus| {
-                let number = without_small(&modulus.0);
-                Weak::new(&modulus.0, number.clone(), &number)
-            })
-            .collect();
-        let mut euclid = Euclid::default();
-        for [a, b] in &self.pairs {
-            let (Some(&a), Some(&b)) = (index.get(a), index.get(b)) else { continue };
-            if weak[a].factor.is_none() {
-                let gcd = euclid.gcd(&weak[a].number, &weak[b].number).to_vec();
-                weak[a].factor = (gcd != [1] && gcd != weak[a].number).then_some(gcd);
-            }
+        // All moduli of pairs, with the factors that follow from the pairs. A stored modulus has its
+        // pairs with moduli of the list.
+        let Related { moduli, pairs } = &self.related;
+        let mut index = vec![0; moduli.len()];
+        let mut weak = Vec::with_capacity(moduli.len());
+        for (modulus, &i) in moduli {
+            index[i as usize] = weak.len();
+            let number = without_small(&modulus.0);
+            weak.push(Weak::new(&modulus.0, number.clone(), &number));
+        }
+        for pair in pairs {
+            let [a, b] = pair.map(|i| index[i as usize]);
             weak[a].partners.insert(b);
+            weak[b].partners.insert(a);
+        }
+        for w in 0..weak.len() {
+            if watch.is_stopped() {
+                return Err(KeysError::Stopped);
+            }
+            if weak[w].factor.is_none() {
+                weak[w].factor = factor(&weak, w);
+            }
         }
         // The stored moduli among them get their keys.
         for w in &weak {
@@ -200,7 +212,7 @@ impl Audited {
         watch: &dyn Watch,
         times: &mut Times,
     ) -> Result<(), KeysError> {
-        let Self { store, known, repeats, pairs, elsewhere, .. } = self;
+        let Self { store, known, repeats, related, elsewhere, .. } = self;
         let fresh: Vec<usize> = (0..audit.distinct).filter(|&i| !known[i]).collect();
         // Cofactors of small primes may be 1.
         let (mut trivial, indices): (Vec<usize>, Vec<usize>) =
@@ -230,7 +242,7 @@ impl Audited {
             if new.is_empty() && repeats.is_empty() {
                 continue;
             }
-            let mut shared = vec![];
+            let mut shared = Pairs::default();
             let mut product = vec![1];
             if let Some(outcome) = outcome {
                 product = outcome.product;
@@ -254,20 +266,21 @@ impl Audited {
                         return Err(trees.unsound("wrong remainders"));
                     }
                 }
-                relate(&mut weak, threads, watch)?;
+                relate(&mut weak, &audit.settings, watch)?;
                 // A device that has stopped leaves remainders 0.
                 if let Some(trees) = trees
                     && weak.iter().any(|w| w.partners.is_empty())
                 {
                     return Err(trees.unsound("wrong remainders"));
                 }
-                let mut related: BTreeSet<(usize, usize)> = BTreeSet::new();
                 for (a, w) in weak.iter().enumerate() {
                     let with_new = w.partners.iter().filter(|&&b| a.min(b) < own);
-                    related.extend(with_new.take(MOST_PARTNERS).map(|&b| (a.min(b), a.max(b))));
+                    let pair = |&b: &usize| [a.min(b) as u32, a.max(b) as u32];
+                    shared.pairs.extend(with_new.take(MOST_PARTNERS).map(pair));
                 }
-                let modulus = |w: usize| weak[w].modulus.clone();
-                shared.extend(related.into_iter().map(|(a, b)| [modulus(a), modulus(b)]));
+                shared.pairs.sort_unstable();
+                shared.pairs.dedup();
+                shared.moduli = weak.into_iter().map(|w| w.modulus).collect();
             }
             let moduli = new.iter().map(|&i| (audit.modulus(i), spots(i))).collect();
             let more =
@@ -276,13 +289,26 @@ impl Audited {
             store.add(&content)?;
             repeats.clear();
             new.iter().for_each(|&i| known[i] = true);
-            for [a, b] in content.shared {
-                pairs.insert([Number(b.clone()), Number(a.clone())]);
-                pairs.insert([Number(a), Number(b)]);
-            }
+            related.add(content.shared, |_| true);
         }
         Ok(())
     }
+}
+
+/// Returns a proper factor of a number that it shares with a partner. If the number divides all its
+/// partners, it may share one with a partner of a partner: the pair of two stored moduli is not read.
+fn factor(weak: &[Weak], w: usize) -> Option<Vec<u64>> {
+    let mut euclid = Euclid::default();
+    let mut with = |other: usize| {
+        let gcd = euclid.gcd(&weak[w].number, &weak[other].number);
+        (gcd != [1] && gcd != weak[w].number).then(|| gcd.to_vec())
+    };
+    let partners = &weak[w].partners;
+    partners.iter().find_map(|&partner| with(partner)).or_else(|| {
+        let further: BTreeSet<usize> =
+            partners.iter().flat_map(|&partner| &weak[partner].partners).copied().collect();
+        further.into_iter().find_map(with)
+    })
 }
 
 /// Marks the moduli of the audit that a file of the store has. Adds the places that the file has of

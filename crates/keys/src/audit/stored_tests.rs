@@ -1,6 +1,6 @@
 //! Audits against stores, compared with audits of all keys at once.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use proptest::prelude::*;
@@ -106,24 +106,71 @@ fn moduli() -> impl Strategy<Value = Vec<Vec<u64>>> {
     prop::collection::vec(modulus, 1..14)
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(48))]
+/// A finding of a shared prime: the modulus, the moduli with which it shares one, and whether there is a
+/// factor.
+type Shared = BTreeMap<Vec<u64>, (Vec<Vec<u64>>, bool)>;
 
-    /// Two or three audits one after the other find together what one audit of all keys finds, and
-    /// another audit of all keys finds the same again, without new moduli.
+/// Returns the findings of shared primes.
+fn shared(list: &KeyList, findings: &[Finding]) -> Shared {
+    let of_one = |finding: &Finding| {
+        let partners = finding.shared_with.iter().map(|&k| list.modulus(k).to_vec());
+        let mut partners: Vec<Vec<u64>> = partners.collect();
+        partners.sort_unstable();
+        (list.modulus(finding.keys[0]).to_vec(), (partners, finding.factor.is_some()))
+    };
+    findings.iter().filter(|f| f.kind == Kind::SharedPrime).map(of_one).collect()
+}
+
+/// Returns the findings that the gcds of all pairs give: those of the moduli `given`, and of the moduli
+/// `stored` that share a prime with one of these. A stored modulus is related to given ones only.
+fn by_pairs(given: &BTreeSet<Vec<u64>>, stored: &BTreeSet<Vec<u64>>) -> Shared {
+    let all: BTreeSet<&Vec<u64>> = given.union(stored).collect();
+    let number = |n: &[u64]| crate::checks::without_small_factors(n);
+    let mut euclid = warpint_natural::euclid::Euclid::default();
+    let mut found = Shared::new();
+    for &n in &all {
+        let (mut partners, mut has_factor) = (vec![], number(n) != *n);
+        for &other in all.iter().filter(|other| **other != n) {
+            let gcd = euclid.gcd(&number(n), &number(other)).to_vec();
+            if gcd != [1] {
+                has_factor |= gcd != number(n);
+                if given.contains(n) || given.contains(other) {
+                    partners.push(other.clone());
+                }
+            }
+        }
+        if !partners.is_empty() {
+            partners.sort_unstable();
+            found.insert(n.clone(), (partners, has_factor));
+        }
+    }
+    found
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    /// Each of several audits with a store finds what the gcds of all pairs give, and so does an audit
+    /// of all keys at once. Another audit of all keys finds the same again, without new moduli.
     #[test]
-    fn audits_in_turn_find_what_one_audit_finds(
-        lists in prop::collection::vec(moduli(), 2..4),
+    fn audits_in_turn_find_what_all_pairs_give(
+        lists in prop::collection::vec(moduli(), 2..5),
     ) {
         let dir = tempfile::tempdir().unwrap();
-        let mut all = vec![];
+        let mut stored = BTreeSet::new();
         for (i, moduli) in lists.iter().enumerate() {
-            audit(list(&format!("f{i}"), moduli), dir.path(), 1 << 30, &Unwatched).unwrap();
-            all.push(moduli.clone());
+            let given: BTreeSet<Vec<u64>> = moduli.iter().cloned().collect();
+            let keys = list(&format!("f{i}"), moduli);
+            let (list, findings, known) =
+                audit(keys, dir.path(), 1 << 30, &Unwatched).unwrap();
+            summary(&list, &findings);
+            prop_assert_eq!(shared(&list, &findings), by_pairs(&given, &stored));
+            prop_assert_eq!(known, given.intersection(&stored).count());
+            stored.extend(given);
         }
         let mut none = |entry: &crate::read::BadEntry| panic!("{entry}");
         let mut reader = Reader::new(&Unwatched, &mut none);
-        for (i, moduli) in all.iter().enumerate() {
+        for (i, moduli) in lists.iter().enumerate() {
             let lines: Vec<String> = moduli.iter().map(|n| format!("0x{}\n", hex::format(n))).collect();
             reader.stream(&format!("f{i}"), lines.concat().as_bytes()).unwrap();
         }
@@ -131,14 +178,75 @@ proptest! {
         let expected = at_once(whole.clone());
         let files = std::fs::read_dir(dir.path()).unwrap().count();
         let (list, findings, known) = audit(whole, dir.path(), 1 << 30, &Unwatched).unwrap();
-        prop_assert_eq!(known, lists.concat().iter().collect::<std::collections::BTreeSet<_>>().len());
+        prop_assert_eq!(known, stored.len());
         prop_assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), files);
-        let found = summary(&list, &findings);
-        // Of three moduli with all primes in common, the audits in turn may relate more pairs.
-        let kinds = |all: &BTreeMap<(Kind, Vec<u64>), Places>| -> Vec<_> {
-            all.iter().map(|(key, (places, _))| (key.clone(), places.clone())).collect()
-        };
-        prop_assert_eq!(kinds(&found), kinds(&expected));
+        prop_assert_eq!(summary(&list, &findings), expected);
+        prop_assert_eq!(shared(&list, &findings), by_pairs(&stored, &BTreeSet::new()));
+    }
+}
+
+/// Two stored moduli share p. Two new moduli of three primes share p too, and each other's q.
+#[test]
+fn stored_moduli_that_share_a_prime_with_each_other_are_found() {
+    const P: [u64; 7] = [
+        (1 << 61) - 1,
+        1_000_000_007,
+        4_294_967_291,
+        998_244_353,
+        (1 << 60) - 93,
+        (1 << 50) - 27,
+        (1 << 44) - 17,
+    ];
+    let product =
+        |some: &[usize]| some.iter().fold(vec![1], |product, &i| number(mul(&product, &[P[i]])));
+    let old = [product(&[0, 1]), product(&[0, 2]), product(&[3, 4])];
+    let new = [product(&[0, 3, 5]), product(&[0, 3, 6])];
+    let dir = tempfile::tempdir().unwrap();
+    audit(list("old", &old), dir.path(), 1 << 30, &Unwatched).unwrap();
+    let (list, findings, _) = audit(list("new", &new), dir.path(), 1 << 30, &Unwatched).unwrap();
+    let found = shared(&list, &findings);
+    assert!(old.iter().chain(&new).all(|n| found.contains_key(n)), "{found:?}");
+    let sets = [&new[..], &old].map(|some| some.iter().cloned().collect());
+    assert_eq!(found, by_pairs(&sets[0], &sets[1]));
+}
+
+/// Many moduli with one prime: each is named with a hundred partners, and the store does not repeat the
+/// digits of the partners.
+#[test]
+fn a_prime_of_many_moduli_takes_little_room() {
+    let prime = vec![u64::MAX, u64::MAX >> 1];
+    let others = (0..300u64).map(|i| {
+        let limb = |j: u64| (8 * i + j + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+        (0..6).map(limb).collect::<Vec<u64>>()
+    });
+    let moduli: Vec<Vec<u64>> = others.map(|other| number(mul(&prime, &other))).collect();
+    let dir = tempfile::tempdir().unwrap();
+    for _ in 0..2 {
+        let (_, findings, _) = audit(list("f", &moduli), dir.path(), 1 << 30, &Unwatched).unwrap();
+        let shared = findings.iter().filter(|f| f.kind == Kind::SharedPrime);
+        assert!({ shared }.filter(|f| f.shared_with.len() == 100).count() == 300);
+    }
+    let size = std::fs::metadata(dir.path().join("part-00000001.keys")).unwrap().len();
+    // 100 pairs of 20 bytes, and less than 20 bytes for each of the 64 bytes of a modulus.
+    assert!(size < 300 * (100 * 20 + 64 * 20), "{size} bytes");
+}
+
+/// The new modulus 3·p·q has the whole number p·q in common with a stored one, whose factor p only the
+/// other stored modulus p·r reveals.
+#[test]
+fn a_stored_modulus_that_divides_a_new_one_has_a_factor() {
+    let [p, q, r] = [(1 << 50) - 27, (1 << 60) - 93, (1 << 44) - 17];
+    let pq = number(mul(&[p], &[q]));
+    let old = [pq.clone(), number(mul(&[p], &[r]))];
+    let new = [number(mul(&pq, &[3]))];
+    let dir = tempfile::tempdir().unwrap();
+    audit(list("old", &old), dir.path(), 1 << 30, &Unwatched).unwrap();
+    for _ in 0..2 {
+        let (list, findings, _) =
+            audit(list("new", &new), dir.path(), 1 << 30, &Unwatched).unwrap();
+        let found = shared(&list, &findings);
+        assert_eq!(found.len(), 3);
+        assert!(found.values().all(|(_, has_factor)| *has_factor), "{found:?}");
     }
 }
 

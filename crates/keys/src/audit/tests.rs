@@ -1,10 +1,11 @@
 //! Audits of lists with planted findings.
 
 use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use warpint_natural::limbs::{mul, trim};
 use warpint_natural::radix::hex;
-use warpint_progress::{StopToken, Unwatched};
+use warpint_progress::{StopToken, Unwatched, Watch};
 
 use super::*;
 use crate::read::Reader;
@@ -133,6 +134,7 @@ fn small_primes_in_common_are_no_shared_primes() {
         product(&p[3], &[9973]),
         product(&p[4], &[9973 * 2]),
         vec![2 * 3 * 5 * 7],
+        vec![2],
         // Shares 2^61 − 1 with the next, and is even.
         twice(&product(&p[0], &p[5])),
         product(&p[0], &p[6]),
@@ -141,7 +143,7 @@ fn small_primes_in_common_are_no_shared_primes() {
     let findings = audit(&list);
     check_factors(&list, &findings);
     use Kind::{Even, SharedPrime, SmallFactor};
-    let sets = [vec![Even], vec![Even], vec![SmallFactor], vec![Even], vec![Even]];
+    let sets = [vec![Even], vec![Even], vec![SmallFactor], vec![Even], vec![Even], vec![Even]];
     let mut expected: Vec<BTreeSet<Kind>> = sets.map(|s| s.into_iter().collect()).to_vec();
     expected.extend([BTreeSet::from([Even, SharedPrime]), BTreeSet::from([SharedPrime])]);
     assert_eq!(kinds(&list, &findings), expected);
@@ -197,6 +199,48 @@ fn exponents_are_judged_key_by_key() {
             (Kind::Duplicate, vec![0, 1, 2, 3]),
         ]
     );
+}
+
+/// Counts the questions whether to stop, and the steps of the gcds of pairs.
+#[derive(Default)]
+struct Questions {
+    asked: AtomicU64,
+    pairs: AtomicU64,
+}
+
+impl Watch for Questions {
+    fn is_stopped(&self) -> bool {
+        self.asked.fetch_add(1, Ordering::Relaxed);
+        false
+    }
+
+    fn step(&self, _: u64, _: u64, what: &dyn std::fmt::Display) {
+        let is_of_pairs = what.to_string().starts_with("gcds of pairs");
+        self.pairs.fetch_add(u64::from(is_of_pairs), Ordering::Relaxed);
+    }
+}
+
+/// If each modulus shares both of its primes, its gcd with the product of the others is the modulus. The
+/// gcds with single moduli end at the first factor, so that their number does not grow with the square of
+/// the moduli.
+#[test]
+fn moduli_that_share_both_primes_need_few_gcds() {
+    let prime = |n: &u64| (2..).take_while(|d| d * d <= *n).all(|d| !n.is_multiple_of(d));
+    let primes: Vec<u64> = (1 << 20..).filter(prime).take(40).collect();
+    let pairs = (0..40).flat_map(|i| (0..i).map(move |j| (i, j)));
+    let moduli: Vec<Vec<u64>> = pairs.map(|(i, j)| vec![primes[i] * primes[j]]).collect();
+    let list = list(&moduli);
+    let mut audit = Audit::new(list, Settings { threads: 2, memory: 1 << 30, device: None });
+    let questions = Questions::default();
+    audit.check_together(&mut |_| {}, &questions).unwrap();
+    let (list, findings) = audit.finish();
+    check_factors(&list, &findings);
+    // Each of the 39 other products of both primes, without the modulus itself.
+    assert!(findings.len() == 780 && findings.iter().all(|f| f.shared_with.len() == 76));
+    assert!(findings.iter().all(|f| f.factor.is_some()));
+    let (asked, pairs) = (questions.asked.into_inner(), questions.pairs.into_inner());
+    assert!(asked < 780 * 779 / 4, "{asked} of {} pairs", 780 * 779);
+    assert_eq!(pairs, 780);
 }
 
 #[test]

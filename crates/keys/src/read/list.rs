@@ -64,6 +64,7 @@ pub struct KeyList {
     exponent_index: HashMap<Option<Vec<u64>>, u32>,
     others: BTreeMap<String, u64>,
     unreadable: u64,
+    text: u64,
     /// The numbers of keys and files that were read, if keys of a store follow them.
     read: Option<(usize, usize)>,
     /// The indices of the files of a store.
@@ -137,6 +138,12 @@ impl KeyList {
         self.unreadable
     }
 
+    /// Returns the number of lines beside PEM blocks that contain no key.
+    #[must_use]
+    pub fn lines_of_text(&self) -> u64 {
+        self.text
+    }
+
     /// Returns the number of limbs of all moduli together.
     #[must_use]
     pub fn limbs(&self) -> usize {
@@ -164,6 +171,10 @@ impl KeyList {
 
     pub(super) fn count_other(&mut self, what: String) {
         *self.others.entry(what).or_default() += 1;
+    }
+
+    pub(super) fn count_text(&mut self) {
+        self.text += 1;
     }
 
     pub(super) fn count_unreadable(&mut self) {

@@ -6,7 +6,8 @@ use super::{Entry, Problem, der};
 
 /// Returns the label of a line `-----BEGIN LABEL-----`.
 pub(super) fn begins(line: &str) -> Option<&str> {
-    line.trim().strip_prefix("-----BEGIN ")?.strip_suffix("-----")
+    let line = line.trim().trim_start_matches('\u{feff}');
+    line.strip_prefix("-----BEGIN ")?.strip_suffix("-----")
 }
 
 /// Returns whether a line is `-----END …-----`. The label of a damaged file may be another than

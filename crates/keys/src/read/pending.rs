@@ -12,6 +12,8 @@ const MOST_BYTES: usize = 1 << 23;
 pub(super) enum Text {
     /// A line with an SSH public key or a modulus.
     Line(String),
+    /// A line outside the blocks of a file with PEM blocks: the same, or text.
+    Beside(String),
     /// The label and the body of a PEM block.
     Block(String, String),
     /// No entry can be read here.
@@ -29,7 +31,7 @@ impl Pending {
     /// Adds an entry. Returns whether it is time to decode.
     pub(super) fn add(&mut self, position: Position, text: Text) -> bool {
         self.bytes += match &text {
-            Text::Line(line) => line.len(),
+            Text::Line(line) | Text::Beside(line) => line.len(),
             Text::Block(label, body) => label.len() + body.len(),
             Text::Bad(_) => 0,
         };
@@ -56,6 +58,9 @@ impl Text {
     fn decode(&self, powers: &Powers) -> Result<Entry, Problem> {
         match self {
             Self::Line(line) => ssh::entry(line).unwrap_or_else(|| modulus::entry(line, powers)),
+            Self::Beside(line) => {
+                ssh::entry(line).unwrap_or_else(|| modulus::entry(line, powers).or(Ok(Entry::Text)))
+            }
             Self::Block(label, body) => pem::entry(label, body),
             Self::Bad(problem) => Err(problem.clone()),
         }

@@ -117,8 +117,8 @@ impl<'a> Reader<'a> {
         let read = match format {
             Format::Binary => self.binary(name, input),
             Format::Json => self.json(name, input),
-            Format::Pem => self.blocks(name, &mut input),
-            Format::Lines => self.lines(name, &mut input),
+            Format::Pem => self.text(name, &mut input, true),
+            Format::Lines => self.text(name, &mut input, false),
         };
         read.map_err(|error| self.stopped(error))
     }
@@ -161,6 +161,7 @@ impl<'a> Reader<'a> {
         match checked {
             Ok(Entry::Rsa(key)) => self.list.push(key, position),
             Ok(Entry::Other(what)) => self.list.count_other(what),
+            Ok(Entry::Text) => self.list.count_text(),
             Err(problem) => {
                 self.list.count_unreadable();
                 (self.report)(&BadEntry { file: name, position, problem });
@@ -212,24 +213,31 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn blocks(&mut self, name: &str, input: &mut impl BufRead) -> Result<(), KeysError> {
+    /// Reads PEM blocks, and lines outside blocks. If `has_blocks` is true, or after the first block, such
+    /// a line may also be text that belongs to a block.
+    fn text(
+        &mut self,
+        name: &str,
+        input: &mut impl BufRead,
+        mut has_blocks: bool,
+    ) -> Result<(), KeysError> {
         let mut lines = Lines::new(input);
         let mut pending = Pending::default();
         // The label, the line and the text of the block that has begun.
         let mut block: Option<(String, Position, String)> = None;
         while let Some(line) = lines.next()? {
+            let position = Position::Line(line.number);
             // Text that is not UTF-8 or too long is not part of a block.
             let text = line.text.unwrap_or_default();
             let mut is_full = false;
             if let Some(label) = pem::begins(text) {
-                let begun = (printable(label), Position::Line(line.number), String::new());
+                has_blocks = true;
+                let begun = (printable(label), position, String::new());
                 if let Some((label, position, _)) = block.replace(begun) {
                     is_full = pending.add(position, Text::Bad(Problem::Unended(label)));
                 }
-            } else if pem::ends(text) {
-                if let Some((label, position, body)) = block.take() {
-                    is_full = pending.add(position, Text::Block(label, body));
-                }
+            } else if let Some((label, begin, body)) = block.take_if(|_| pem::ends(text)) {
+                is_full = pending.add(begin, Text::Block(label, body));
             } else if let Some((label, _, body)) = &mut block {
                 if line.text.is_none() || body.len() + text.len() > LONGEST_BLOCK {
                     // No longer Base64, so that the block is reported where it ends.
@@ -238,6 +246,8 @@ impl<'a> Reader<'a> {
                 } else if !(label.ends_with("PRIVATE KEY")) {
                     body.extend(text.split_ascii_whitespace());
                 }
+            } else if let Some(text) = outside(&line, has_blocks) {
+                is_full = pending.add(position, text);
             }
             if is_full {
                 self.take_all(name, &mut pending);
@@ -249,28 +259,22 @@ impl<'a> Reader<'a> {
         self.take_all(name, &mut pending);
         Ok(())
     }
+}
 
-    fn lines(&mut self, name: &str, input: &mut impl BufRead) -> Result<(), KeysError> {
-        let mut lines = Lines::new(input);
-        let mut pending = Pending::default();
-        while let Some(line) = lines.next()? {
-            let text = match line.text {
-                Some(text) => {
-                    let text = text.trim().trim_start_matches('\u{feff}');
-                    if text.is_empty() || text.starts_with('#') {
-                        continue;
-                    }
-                    Text::Line(text.to_owned())
-                }
-                None if line.bytes > LONGEST_LINE => Text::Bad(Problem::LongLine(LONGEST_LINE)),
-                None => Text::Bad(Problem::NotANumber("bytes that are not UTF-8".into())),
-            };
-            if pending.add(Position::Line(line.number), text) {
-                self.take_all(name, &mut pending);
-            }
-        }
-        self.take_all(name, &mut pending);
-        Ok(())
+/// Returns what a line outside PEM blocks contains. Returns `None` for an empty line or a comment.
+fn outside(line: &Line<'_>, has_blocks: bool) -> Option<Text> {
+    let Some(text) = line.text else {
+        return Some(match line.bytes {
+            _ if has_blocks => Text::Beside(String::new()),
+            bytes if bytes > LONGEST_LINE => Text::Bad(Problem::LongLine(LONGEST_LINE)),
+            _ => Text::Bad(Problem::NotANumber("bytes that are not UTF-8".into())),
+        });
+    };
+    let text = text.trim().trim_start_matches('\u{feff}');
+    match text {
+        _ if text.is_empty() || text.starts_with('#') => None,
+        _ if has_blocks => Some(Text::Beside(text.to_owned())),
+        _ => Some(Text::Line(text.to_owned())),
     }
 }
 
@@ -306,7 +310,9 @@ impl Format {
         let is_control = |c: &u8| c.is_ascii_control() && !c.is_ascii_whitespace();
         let cut = std::str::from_utf8(head).err().is_some_and(|e| e.error_len().is_some());
         let begin = head.strip_prefix("\u{feff}".as_bytes()).unwrap_or(head).trim_ascii_start();
-        if head.windows(11).any(|some| some == b"-----BEGIN ") {
+        let is_begin =
+            |line: &[u8]| std::str::from_utf8(line).is_ok_and(|s| pem::begins(s).is_some());
+        if head.split(|&c| c == b'\n').any(is_begin) {
             Self::Pem
         } else if head.iter().any(is_control) || cut && head.first() == Some(&0x30) {
             Self::Binary

@@ -189,6 +189,37 @@ fn several_blocks_with_text_between_them() {
     assert_eq!(read(one.as_bytes()).0.modulus(0), modulus());
 }
 
+/// Keys before, between and after blocks, at the beginning of the file and beyond the bytes that decide
+/// its format.
+#[test]
+fn keys_beside_blocks_are_read() {
+    let file = |name: &str| fs::read_to_string(vectors().join(name)).unwrap();
+    let (ssh, spki) = (file("ssh.pub"), file("spki.pem"));
+    let far = "0x21\n".repeat(20_000);
+    for (before, count) in [("", 0), (&far[..], 20_000)] {
+        let text = format!(
+            "{before}{ssh}0x0f\n{spki}subject=C = DE\n{ssh}ssh-rsa AAAA x\n-----END X-----\n\n# 5\n{spki}Modulus=15\n23\n"
+        );
+        let (list, messages) = read(text.as_bytes());
+        let moduli: Vec<&[u64]> = (count..list.len()).map(|i| list.modulus(i)).collect();
+        let n = &modulus()[..];
+        assert_eq!(moduli, [n, &[15], n, n, n, &[0x15], &[23]]);
+        assert_eq!(list.lines_of_text(), 2);
+        let line = 2 + spki.lines().count() + 3 + count;
+        assert_eq!(messages.len(), 1, "{messages:?}");
+        assert!(messages[0].starts_with(&format!("f: line {line}: damaged SSH")), "{messages:?}");
+    }
+    // Words of a comment or of another line are no block.
+    for text in ["# exported from -----BEGIN CERTIFICATE----- files\n", "x -----BEGIN X-----\n"] {
+        let (list, messages) = read(format!("{text}0x0f\n21\n").as_bytes());
+        assert_eq!((list.len(), list.lines_of_text()), (2, 0));
+        assert_eq!(messages.len(), usize::from(text.starts_with('x')), "{messages:?}");
+    }
+    // A block of which only the mark is on its first line.
+    let (list, messages) = read(format!("-----BEGIN \n{ssh}").as_bytes());
+    assert_eq!((list.len(), messages.len()), (1, 1), "{messages:?}");
+}
+
 #[test]
 fn truncated_files_are_reported_and_empty_files_are_empty() {
     for empty in [&b""[..], b"\n\n", b"  ", b"# nothing\n"] {

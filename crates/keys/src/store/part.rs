@@ -1,5 +1,6 @@
 //! A file of a store.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
@@ -12,8 +13,8 @@ use warpint_natural::radix::hex;
 use super::places::{Builder, Places, Spot};
 use crate::KeysError;
 
-/// The version of the format.
-const VERSION: u32 = 1;
+/// The version of the format. Files of version 1 are read too: their pairs have both moduli in digits.
+const VERSION: u32 = 2;
 /// The largest number of bytes of the first line.
 const LONGEST_LINE: usize = 1 << 12;
 /// The number of bytes that are read, written or digested at a time.
@@ -68,7 +69,22 @@ pub(crate) struct Content<'a> {
     /// Moduli of earlier files, and further places of their keys.
     pub(crate) repeats: Vec<(&'a [u64], Vec<Spot>)>,
     /// Pairs of moduli that share a prime.
-    pub(crate) shared: Vec<[Vec<u64>; 2]>,
+    pub(crate) shared: Pairs,
+}
+
+/// Pairs of moduli that share a prime. A modulus may be in a hundred pairs.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Pairs {
+    pub(crate) moduli: Vec<Vec<u64>>,
+    /// Indices of two moduli each.
+    pub(crate) pairs: Vec<[u32; 2]>,
+}
+
+/// The section of pairs. The moduli are in hexadecimal digits.
+#[derive(Serialize, Deserialize)]
+struct Shared {
+    moduli: Vec<String>,
+    pairs: Vec<[u32; 2]>,
 }
 
 /// A modulus of an earlier file, and further places of its keys.
@@ -116,7 +132,7 @@ impl Part {
         }
         let of_any: Version =
             serde_json::from_str(object).map_err(|_| damaged("a wrong header"))?;
-        if of_any.version != VERSION {
+        if !(1..=VERSION).contains(&of_any.version) {
             return Err(KeysError::LaterVersion { path, version: of_any.version });
         }
         let header: Header = serde_json::from_str(object).map_err(|_| damaged("a wrong header"))?;
@@ -150,8 +166,9 @@ impl Part {
             moduli.extend(modulus.iter().flat_map(|limb| limb.to_le_bytes()));
         }
         let product: Vec<u8> = content.product.iter().flat_map(|x| x.to_le_bytes()).collect();
-        let pair = |[a, b]: &[Vec<u64>; 2]| (hex::format(a), hex::format(b));
-        let shared: Vec<(String, String)> = content.shared.iter().map(pair).collect();
+        let Pairs { moduli: related, pairs } = &content.shared;
+        let related = related.iter().map(|modulus| hex::format(modulus)).collect();
+        let shared = Shared { moduli: related, pairs: pairs.clone() };
         let json = |e: serde_json::Error| failed("write", &path, e.into());
         let places = serde_json::to_vec(&places.finish()).map_err(json)?;
         let shared = serde_json::to_vec(&shared).map_err(json)?;
@@ -236,10 +253,20 @@ impl Part {
     }
 
     /// Reads the pairs of moduli that share a prime.
-    pub(crate) fn shared(&self) -> Result<Vec<[Vec<u64>; 2]>, KeysError> {
-        let pairs: Vec<[String; 2]> = serde_json::from_slice(&self.section(Section::Shared)?)
-            .map_err(|_| self.damaged("wrong pairs"))?;
-        pairs.iter().map(|[a, b]| Ok([self.number(a)?, self.number(b)?])).collect()
+    pub(crate) fn shared(&self) -> Result<Pairs, KeysError> {
+        let section = self.section(Section::Shared)?;
+        let wrong = || self.damaged("wrong pairs");
+        let Shared { moduli, pairs } = if self.header.version == 1 {
+            let pairs: Vec<[String; 2]> = serde_json::from_slice(&section).map_err(|_| wrong())?;
+            indexed(pairs)
+        } else {
+            serde_json::from_slice(&section).map_err(|_| wrong())?
+        };
+        if pairs.iter().flatten().any(|&i| i as usize >= moduli.len()) {
+            return Err(wrong());
+        }
+        let moduli: Result<_, _> = moduli.iter().map(|digits| self.number(digits)).collect();
+        Ok(Pairs { moduli: moduli?, pairs })
     }
 
     /// Returns the modulus with these hexadecimal digits.
@@ -267,6 +294,21 @@ impl Part {
     fn damaged(&self, what: &'static str) -> KeysError {
         KeysError::Damaged { path: self.folder.file(&self.name), what }
     }
+}
+
+/// Returns pairs of digits as pairs of indices.
+fn indexed(pairs: Vec<[String; 2]>) -> Shared {
+    let mut index: BTreeMap<String, u32> = BTreeMap::new();
+    let mut index_of = |digits: String| {
+        let next = index.len() as u32;
+        *index.entry(digits).or_insert(next)
+    };
+    let pairs = pairs.into_iter().map(|pair| pair.map(&mut index_of)).collect();
+    let mut moduli = vec![String::new(); index.len()];
+    for (digits, i) in index {
+        moduli[i as usize] = digits;
+    }
+    Shared { moduli, pairs }
 }
 
 fn read_at(mut file: File, offset: u64, bytes: u64) -> io::Result<Vec<u8>> {

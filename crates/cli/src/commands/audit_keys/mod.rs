@@ -2,6 +2,7 @@
 
 mod report;
 
+use std::collections::HashSet;
 use std::fmt::Display;
 use std::io;
 use std::path::Path;
@@ -54,15 +55,21 @@ pub(crate) fn run(args: &AuditKeysArgs) -> anyhow::Result<Exit> {
         return Err(BadRequest(format!("no RSA key in {}", report::sources(&list))).into());
     }
     let report = Report::new(&list, &findings, counts);
+    // The findings are shown even if the factors cannot be written, and the other way round.
+    let printed = report.print(args.json);
+    if printed.is_ok() && !view.silent {
+        notice(&times);
+    }
     if let Some(file) = factors {
         let mut draft = file.begin_private()?;
         report.write_factors(&mut |line| draft.write(line.as_bytes()))?;
-        draft.finish()?;
+        // A file that has appeared at the path during the audit is not replaced either.
+        draft.finish_new().map_err(|error| match error.io_kind() {
+            io::ErrorKind::AlreadyExists => exists(file.path()),
+            _ => error.into(),
+        })?;
     }
-    report.print(args.json)?;
-    if !view.silent {
-        notice(&times);
-    }
+    printed?;
     match list.unreadable() {
         _ if findings.iter().any(|finding| !finding.kind.is_notice()) => Ok(Exit::Negative),
         0 => Ok(Exit::Done),
@@ -151,13 +158,16 @@ fn read(args: &AuditKeysArgs, threads: usize, view: &View) -> Result<KeyList, Ke
     let in_store = |file: &Path| {
         store.is_some() && file.parent().and_then(|folder| folder.canonicalize().ok()) == store
     };
+    let mut seen = HashSet::new();
     for path in &args.files {
         if path == Path::new("-") {
             reader.stream("standard input", io::stdin().lock())?;
             continue;
         }
         for file in files(std::slice::from_ref(path))? {
-            if !in_store(&file) {
+            // A file that is named twice, or once below a directory, has its keys once.
+            let is_new = file.canonicalize().map_or(true, |real| seen.insert(real));
+            if is_new && !in_store(&file) {
                 reader.file(&file)?;
             }
         }
@@ -173,11 +183,14 @@ fn read(args: &AuditKeysArgs, threads: usize, view: &View) -> Result<KeyList, Ke
 /// after `--factors` by mistake is not replaced.
 fn new_file(path: &Path) -> anyhow::Result<WholeFile> {
     if given::look(path)? != given::Found::Nothing {
-        let line =
-            format!("--factors: {} exists already: give the name of a new file", path.display());
-        return Err(BadRequest(line).into());
+        return Err(exists(path));
     }
     Ok(WholeFile::new(path)?)
+}
+
+fn exists(path: &Path) -> anyhow::Error {
+    let path = path.display();
+    BadRequest(format!("--factors: {path} exists already: give the name of a new file")).into()
 }
 
 /// The [`Watch`] of an audit: shows its progress, and passes requests to stop on.

@@ -199,6 +199,11 @@ impl<'a> Report<'a> {
         let _ = write!(text, " in {}", sources(list));
         let mut apart: Vec<String> =
             list.others().iter().map(|(what, count)| format!("{count} {what} skipped")).collect();
+        match list.lines_of_text() {
+            0 => {}
+            1 => apart.push("1 line of text skipped".into()),
+            lines => apart.push(format!("{lines} lines of text skipped")),
+        }
         if list.unreadable() > 0 {
             apart.push(format!("{} unreadable", list.unreadable()));
         }
