@@ -37,7 +37,7 @@ impl Words<Goldilocks> for ExactWords {
         shape: &Shape,
         _check: bool,
     ) -> Result<(Self, LineTables<u64>), EngineError> {
-        let tables = Tables::new(&layout, shape).map_err(|no_root| {
+        let tables = Tables::new(layout, shape).map_err(|no_root| {
             Goldilocks::unusable(layout.exponent(), layout.len(), no_root.to_string())
         })?;
         let fractions = device.upload(&tables.fractions)?;

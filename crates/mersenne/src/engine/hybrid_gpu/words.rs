@@ -67,16 +67,16 @@ impl<A: Limited> gpu::Words<A> for HybridWords {
         shape: &Shape,
         _check: bool,
     ) -> Result<(Self, LineTables<u64>), EngineError> {
-        let tables = Tables::new(&layout, shape);
+        let tables = Tables::new(layout, shape);
         let words = Self {
-            words: Words::new(&layout),
+            words: Words::new(layout),
             row_weights: device.upload(&tables.row_weights)?,
             column_weights: device.upload(&tables.column_weights)?,
             fractions: device.upload(&tables.fractions)?,
             measured: device.upload(&[0; 4 * MEASURED])?,
             transformed: 0,
             statistics: Statistics::default(),
-            limits: A::limits(&layout, shape),
+            limits: A::limits(layout, shape),
             layout: *layout,
         };
         Ok((words, tables.lines))
