@@ -12,8 +12,7 @@ use warpint_integer::{Executor, UintBatch, Width};
 use warpint_mersenne::engine::fp64_gpu::Fp64On;
 use warpint_mersenne::engine::goldilocks_gpu::GoldilocksOn;
 use warpint_mersenne::engine::hybrid_gpu::HybridOn;
-use warpint_mersenne::{BuildOptions, EngineFamily, Shift, Step};
-use warpint_selftest::sample;
+use warpint_mersenne::{BuildOptions, EngineFamily, Number, Plan, Shift, Step};
 
 #[path = "../../crates/device/tests/planted/mod.rs"]
 mod planted;
@@ -66,6 +65,8 @@ const SUITES: &[Suite] = &[
     ("fp64-256", |device| fp64(device, 4423, 256)),
     ("fp64-1344", |device| fp64(device, 21_701, 1344)),
     ("fp64-4608", |device| fp64(device, 86_243, 4608)),
+    ("fp64-riesel-1344", |device| fp64_form(device, "10223*2^16001-1", 1344)),
+    ("fp64-proth-1152", |device| fp64_form(device, "3*2^20909+1", 1152)),
     ("hybrid-512", |device| hybrid(device, 11_213, 512)),
     ("hybrid-2688", |device| hybrid(device, 44_497, 2688)),
     ("fp64-checked-1344", |device| fp64_checked(device, 21_701, 1344)),
@@ -245,32 +246,43 @@ fn transform_ntt(
 }
 
 fn goldilocks(device: &Device, p: u32, length: usize) -> Result<()> {
-    every_operation(&GoldilocksOn::new(device.clone()), p, length, false)
+    every_operation(&GoldilocksOn::new(device.clone()), Number::mersenne(p), length, false)
 }
 
 fn fp64(device: &Device, p: u32, length: usize) -> Result<()> {
-    every_operation(&Fp64On::new(device.clone()), p, length, false)
+    every_operation(&Fp64On::new(device.clone()), Number::mersenne(p), length, false)
+}
+
+/// As [`fp64`], modulo a number k·2^n ± 1.
+fn fp64_form(device: &Device, number: &str, length: usize) -> Result<()> {
+    every_operation(&Fp64On::new(device.clone()), number.parse()?, length, false)
 }
 
 /// As [`fp64`], with squarings that are checked.
 fn fp64_checked(device: &Device, p: u32, length: usize) -> Result<()> {
-    every_operation(&Fp64On::new(device.clone()), p, length, true)
+    every_operation(&Fp64On::new(device.clone()), Number::mersenne(p), length, true)
 }
 
 fn hybrid(device: &Device, p: u32, length: usize) -> Result<()> {
-    every_operation(&HybridOn::new(device.clone()), p, length, false)
+    every_operation(&HybridOn::new(device.clone()), Number::mersenne(p), length, false)
 }
 
-/// Compares every operation of an engine of the given exponent and length with `goldilocks` on the
+/// Compares every operation of an engine of the given number and length with an exact engine on the
 /// CPU. If `check`, the engine checks its squarings.
-fn every_operation(on_device: &dyn EngineFamily, p: u32, length: usize, check: bool) -> Result<()> {
-    let on_cpu = warpint_mersenne::engine::family("goldilocks").context("no family goldilocks")?;
-    let cpu_length = sample::shortest_length(on_cpu, p).map_err(anyhow::Error::msg)?;
+fn every_operation(
+    on_device: &dyn EngineFamily,
+    number: Number,
+    length: usize,
+    check: bool,
+) -> Result<()> {
+    let exact = if number.is_mersenne() { "goldilocks" } else { "plain" };
+    let on_cpu = warpint_mersenne::engine::family(exact).context("no exact family")?;
+    let cpu_length = Plan::of_family(number, on_cpu, None, Some(1))?.length();
     let mut results = vec![];
     for (family, length, check) in [(on_cpu, cpu_length, false), (on_device, length, check)] {
         let options = BuildOptions { check_squarings: check, ..BuildOptions::new(3, 1) };
-        let mut engine = family.build(p, length, options)?;
-        // 2^p − 2 ≡ −1 has the longest carries.
+        let mut engine = family.build_for(number, length, options)?;
+        // N − 1 has the longest carries.
         engine.set(0, 0, Shift::ZERO)?;
         engine.set(1, 1, Shift::ZERO)?;
         engine.sub(0, 0, 1)?;
@@ -285,7 +297,7 @@ fn every_operation(on_device: &dyn EngineFamily, p: u32, length: usize, check: b
             results.push(engine.read(register, Shift::ZERO)?);
         }
     }
-    ensure!(results[..3] == results[3..], "M{p} in {length} words is not what the CPU gives");
+    ensure!(results[..3] == results[3..], "{number} in {length} words is not what the CPU gives");
     Ok(())
 }
 

@@ -226,9 +226,12 @@ impl StoredForm {
         Self { layout, modulus: Modulus::new(layout.number, &FastProducts) }
     }
 
-    /// Returns whether the modulus is unchanged in memory.
+    /// Returns whether the modulus and the layout are unchanged in memory.
     pub(crate) fn is_intact(&self) -> bool {
-        self.modulus.is_intact(&FastProducts)
+        let FormLayout { number, len, rate } = self.layout;
+        number == self.modulus.number()
+            && rate == FormLayout::new(number, len).rate
+            && self.modulus.is_intact(&FastProducts)
     }
 
     /// Writes the digits of X/k to `digits`. X has the limbs of a residue, and is below N.
