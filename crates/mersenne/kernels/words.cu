@@ -6,6 +6,9 @@ DEVICE u32 bits_of(u64 p, u64 n, u64 j) {
     return (u32)((p * (j + 1) + n - 1) / n - (p * j + n - 1) / n);
 }
 
+// Returns v·2^bits; v may be negative.
+DEVICE i64 shifted(i64 v, u32 bits) { return v * (1ll << bits); }
+
 // Returns the multiple of 2^bits nearest to v, divided by 2^bits.
 DEVICE i64 carry_of(i64 v, u32 bits) { return (v + (1ll << (bits - 1))) >> bits; }
 
@@ -20,7 +23,7 @@ extern "C" __global__ void combine(i32* __restrict__ out, const i32* __restrict_
     i64 v = (i64)a[j] + (i64)sign * b[j];
     i64 w = (i64)a[before] + (i64)sign * b[before];
     u32 bits = bits_of(p, n, j);
-    out[j] = (i32)(v - (carry_of(v, bits) << bits) + carry_of(w, bits_of(p, n, before)));
+    out[j] = (i32)(v - shifted(carry_of(v, bits), bits) + carry_of(w, bits_of(p, n, before)));
 }
 
 // Returns ⌈j·ρ⌉ for the mean number of bits ρ of a word; `rate` is 2^32·ρ.
@@ -38,22 +41,22 @@ extern "C" __global__ void combine_form(i32* __restrict__ out, const i32* __rest
     auto sum = [&](u32 i) { return (i64)a[i] + (i64)sign * b[i]; };
     i64 v = sum(j);
     u32 bits = bits_of(rate, j);
-    v -= carry_of(v, bits) << bits;
+    v -= shifted(carry_of(v, bits), bits);
     if (j > 0) v += carry_of(sum(j - 1), bits_of(rate, j - 1));
     if (j == 0 || j + 2 >= n) {
         const u32 last_bits = bits_of(rate, n - 1);
-        const i64 carried = carry_of(sum(n - 1), last_bits) << top, base = (i64)k;
+        const i64 carried = shifted(carry_of(sum(n - 1), last_bits), top), base = (i64)k;
         // ⌊(carried + k/2)/k⌋: the dividend may be negative.
         i64 q = (carried + base / 2) / base;
         if ((carried + base / 2) - q * base < 0) q--;
         const i64 r = carried - q * base;
         if (j == 0) v += sign_of_one * q;
         if (top <= last_bits) {
-            if (j == n - 1) v += r << (last_bits - top);
+            if (j == n - 1) v += shifted(r, last_bits - top);
         } else {
             const i64 upper = carry_of(r, top - last_bits);
             if (j == n - 1) v += upper;
-            if (j == n - 2) v += (r - (upper << (top - last_bits))) << (bits - (top - last_bits));
+            if (j == n - 2) v += shifted(r - shifted(upper, top - last_bits), bits - (top - last_bits));
         }
     }
     out[j] = (i32)v;
