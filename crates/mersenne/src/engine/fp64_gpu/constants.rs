@@ -10,10 +10,11 @@ use super::shape::Shape;
 use crate::engine::gpu::{Part, StepKind};
 
 /// The headers of the kernels, with their names.
-const HEADERS: [(&str, &str); 6] = [
+const HEADERS: [(&str, &str); 7] = [
     ("line.cuh", include_str!("../../../kernels/fp64/line.cuh")),
     ("sums.cuh", include_str!("../../../kernels/fp64/sums.cuh")),
     ("column_steps.cuh", include_str!("../../../kernels/fp64/column_steps.cuh")),
+    ("weights.cuh", include_str!("../../../kernels/fp64/weights.cuh")),
     ("handover.cuh", include_str!("../../../kernels/fp64/handover.cuh")),
     ("row_steps.cuh", include_str!("../../../kernels/fp64/row_steps.cuh")),
     ("advance.cuh", include_str!("../../../kernels/fp64/advance.cuh")),
