@@ -31,7 +31,7 @@ pub(crate) struct Options {
     /// The time of each lap, in seconds; each number has three
     #[arg(long, default_value_t = 0.2)]
     lap: f64,
-    /// Also time squarings of so many numbers at a time, each by an engine and a stream of its own
+    /// Also time squarings of this many numbers at a time, each with an engine and a stream of its own
     #[arg(long, value_delimiter = ',')]
     together: Vec<usize>,
 }

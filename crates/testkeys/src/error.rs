@@ -39,7 +39,7 @@ pub enum TestKeysError {
     #[error("stopped: nothing is written")]
     Stopped,
     /// The machine has too little memory.
-    #[error("the moduli need about {} of memory, which could not be allocated: make fewer of them, or shorter ones", units::memory(*needed))]
+    #[error("the moduli need about {} of memory, which could not be allocated: make fewer or shorter moduli", units::memory(*needed))]
     Memory {
         /// The estimated need in bytes.
         needed: u64,

@@ -55,7 +55,7 @@ impl Weak {
 }
 
 /// Finds the partners of weak moduli among each other, and the factors that follow from them. Each weak
-/// modulus gets its partners with the lowest indices, at least [`MOST_PARTNERS`] if it has so many.
+/// modulus gets the partners with the lowest indices: at least [`MOST_PARTNERS`], or all if it has fewer.
 ///
 /// A number with the known factor f has the parts f and n/f, one without a factor has the part n. Two
 /// numbers with a common prime either have a part in common, or different parts that are not coprime.

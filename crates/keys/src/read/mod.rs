@@ -6,7 +6,7 @@
 //! |---|---|
 //! | begins with the byte 0x30 and contains bytes that are not text | DER: a certificate, a certificate request, a SubjectPublicKeyInfo or a PKCS#1 key |
 //! | begins with `{` or `[` | JSON: JWKs, lists of them and JWK sets (RFC 7517), one after the other |
-//! | has a line `-----BEGIN …-----` within its first 64 KiB | PEM: blocks of the same objects. Lines with keys outside blocks are read too, and lines of text are counted |
+//! | has a line `-----BEGIN …-----` within its first 64 KiB | PEM: blocks of the same objects. Keys on lines outside blocks are read, too. Other lines outside blocks are counted |
 //! | anything else | lines: SSH public keys, as in `authorized_keys` and `known_hosts`, and moduli in decimal or hexadecimal digits. PEM blocks among them are read too |
 //!
 //! Moduli as bytes have no mark of their own. They are read if the caller asks for it ([`Raw`]).

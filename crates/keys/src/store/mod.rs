@@ -20,7 +20,7 @@
 //! | moduli | the distinct moduli that no earlier file has, ascending: their numbers of limbs as `u32`, then all limbs as `u64`, little-endian |
 //! | product | the product of these moduli without their prime factors below 10,000, as limbs |
 //! | places | the files and positions of the keys of these moduli, and further places of moduli of earlier files, as JSON |
-//! | shared | pairs of moduli that share a prime, of which one is among these moduli, as JSON: the moduli, and for each pair two of their indices |
+//! | shared | pairs of moduli that share a prime, as JSON: the moduli once, then two of their indices for each pair. One modulus of each pair is among these moduli |
 //!
 //! A file is written under a temporary name, flushed to disk, and renamed. It never changes after
 //! that. The files of a store do not depend on each other: if one is removed, its moduli are new
