@@ -1,4 +1,4 @@
-// Addition of registers, word by word, modulo 2^p − 1 or k·2^n ± 1.
+// Addition of registers, word by word, modulo 2^p − 1, k·2^n ± 1 or b^n + 1.
 #include "simt.cuh"
 
 // Returns the bits of word j, ⌈p(j+1)/N⌉ − ⌈pj/N⌉.
@@ -60,4 +60,21 @@ extern "C" __global__ void combine_form(i32* __restrict__ out, const i32* __rest
         }
     }
     out[j] = (i32)v;
+}
+
+// Returns the multiple of `base` nearest to v, divided by `base`; v may be negative.
+DEVICE i64 carry_to(i64 v, u32 base) {
+    const i64 half = base / 2, q = (v + half) / (i64)base;
+    return (v + half) - q * (i64)base < 0 ? q - 1 : q;
+}
+
+// The same as `combine` modulo B^n + 1 in n words to the base B. The carry out of the last word is subtracted
+// from word 0.
+extern "C" __global__ void combine_digits(i32* __restrict__ out, const i32* __restrict__ a,
+                                          const i32* __restrict__ b, i32 sign, u32 base, u32 n) {
+    u32 j = blockIdx.x * blockDim.x + threadIdx.x;
+    if (j >= n) return;
+    auto sum = [&](u32 i) { return (i64)a[i] + (i64)sign * b[i]; };
+    const i64 v = sum(j), carry = carry_to(sum(j == 0 ? n - 1 : j - 1), base);
+    out[j] = (i32)(v - carry_to(v, base) * (i64)base + (j == 0 ? -carry : carry));
 }

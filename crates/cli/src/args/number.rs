@@ -13,6 +13,7 @@ Examples:
   warpint test '3*2^3276-1' --json      by the test of Lucas, Lehmer and Riesel; for a script
   warpint test '824^1024+1'             by Pocklington's theorem
   warpint test '824^1024+1' --base 7    a probable-prime test to base 7
+  warpint test '3*2^20909+1' --iterations 10000  the residue after 10000 squarings
 
   $ warpint test '81*2^50+1'
   81*2^50+1 is composite: it has the factor 5
@@ -43,6 +44,10 @@ pub(crate) struct NumberArgs {
     #[arg(long, value_name = "Q", default_value_t = Candidate::FACTOR_LIMIT, value_parser = at_least_one)]
     pub(crate) tf_limit: u64,
 
+    /// Stop after K iterations and print the residue. No factors are searched for.
+    #[arg(long, value_name = "K", value_parser = at_least_one)]
+    pub(crate) iterations: Option<u64>,
+
     #[command(flatten)]
     pub(crate) sitting: SittingArgs,
 }
@@ -52,6 +57,7 @@ impl NumberArgs {
     pub(crate) fn job(&self) -> Job<'_> {
         let mut job = self.number.job(self.base, self.tf_limit, &self.sitting.dir);
         job.request = self.arithmetic.plan_request(None);
+        job.spec.iterations = self.iterations;
         self.sitting.set(&mut job);
         job
     }

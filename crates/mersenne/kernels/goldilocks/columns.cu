@@ -17,6 +17,10 @@
 // first block of the launch only to pass on carries, and by the last block in full, which writes
 // after the first block has read.
 //
+// DIGITS, if defined as 1: residues modulo b^n + 1 in words of equally many digits to the base b. The number
+// is Σ d_j·B^j with B^N ≡ −1. The weights are ψ^j with a root ψ of −1 of order N, and the carry out of the
+// last word is subtracted from word 0. (Source of the module `engine/goldilocks_gpu/digits`.)
+//
 // Blocks take their columns in the order in which they start, by a ticket. So a waiting block
 // always waits for a block that is already running.
 #include "goldilocks_tile.cuh"
@@ -189,6 +193,42 @@ DEVICE void from_spectrum(const u64* data, const u64* __restrict__ tables, u64* 
     }
 }
 
+#if DIGITS
+// The base B of all words, with the constants of a division by B: for 0 ≤ v < 2^63, ⌊v/B⌋ is
+// ⌊v·reciprocal/2^64⌋ >> shift. `offset` is a multiple of B, 2^62 − B at most, plus ⌊B/2⌋.
+struct Layout {
+    u32 base;
+    u64 offset, reciprocal, multiples;
+    u32 shift;
+};
+#define LAYOUT_PARAMETERS u32 base, u64 offset, u64 reciprocal, u64 multiples, u32 shift
+#define LAYOUT {base, offset, reciprocal, multiples, shift}
+typedef const Layout& Length;
+
+// The words of a row of the tile.
+struct Words {
+    Length layout;
+    DEVICE Words(const Layout& layout, u32, u32) : layout(layout) {}
+    DEVICE bool wrapped() const { return false; }
+    DEVICE Length length() const { return layout; }
+    DEVICE void next() {}
+};
+
+// Splits a + b = digit + carry·B with −B/2 ≤ digit < B/2, for |a + b| < 2^62 − B; returns the digit.
+template <typename Carry>
+DEVICE i32 split(i64 a, i64 b, Length length, Carry& carry) {
+    const u64 v = (u64)(a + b) + length.offset, q = __umul64hi(v, length.reciprocal) >> length.shift;
+    carry = (Carry)(i64)(q - length.multiples);
+    return (i32)(low(v) - low(q) * length.base - length.base / 2);
+}
+#else
+// ⌊p/N⌋ and p mod N, and the exponents of weights.
+struct Layout {
+    const u32* __restrict__ fractions;
+    u32 base_bits, long_below;
+};
+#define LAYOUT {fractions, base_bits, long_below}
+
 // The length of a word: its number of bits, and half of its base.
 struct Length {
     u32 bits, half;
@@ -202,12 +242,12 @@ struct Words {
     // N·u(j1), N·u(j), and N·u(j) − (p mod N), whose sign distinguishes long words from short ones.
     i32 start, fraction, over;
     u32 base_bits, long_below;
-    DEVICE Words(const u32* __restrict__ fractions, u32 row, u32 columns, u32 bits, u32 below) {
-        start = (i32)fractions[row];
-        fraction = start + (i32)fractions[ROWS + columns];
+    DEVICE Words(const Layout& layout, u32 row, u32 columns) {
+        start = (i32)layout.fractions[row];
+        fraction = start + (i32)layout.fractions[ROWS + columns];
         if (fraction >= (i32)LENGTH) fraction -= (i32)LENGTH;
-        base_bits = bits;
-        long_below = below;
+        base_bits = layout.base_bits;
+        long_below = layout.long_below;
         over = fraction - (i32)long_below;
     }
     // Whether u(j1) + u(j2) has passed 1.
@@ -234,6 +274,7 @@ DEVICE i32 split(i32 a, i32 b, Length length, i32& carry) {
     carry = v >> length.bits;
     return length.digit((u32)v);
 }
+#endif
 
 // Returns d·2^u with the row's `weight` (see WEIGHTS); |d| < 2^30.
 DEVICE u64 weighted(i32 d, bool wrapped, Pair weight) {
@@ -253,13 +294,19 @@ DEVICE u64 pack(i32 a, i32 b) { return join((u32)a, (u32)b); }
 
 // From `digits[j]`, |d_j| < 2^30, to the spectrum.
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
+#if DIGITS
+digits_to_spectrum(u64* data, const i32* __restrict__ digits, const u64* __restrict__ tables) {
+    const Layout layout = {};
+#else
 digits_to_spectrum(u64* data, const i32* __restrict__ digits, const u64* __restrict__ tables,
       const u32* __restrict__ fractions, u32 long_below) {
+    const Layout layout = {fractions, 1, long_below};
+#endif
     DYNAMIC_SHARED(u64, tile);
     u32 columns = blockIdx.x;
 #pragma unroll 1
     for (u32 row = threadIdx.x; row < ROWS; row += THREADS) {
-        Words words(fractions, row, columns, 1, long_below);
+        Words words(layout, row, columns);
         u64* slots = slots_of(tile, row);
         const Pair weight = *(const Pair*)(tables + WEIGHTS + 2 * row);
         unrolled<0, WIDTH>([&](auto c) {
@@ -275,24 +322,26 @@ digits_to_spectrum(u64* data, const i32* __restrict__ digits, const u64* __restr
 
 // Converts the words of a tile to digits with the carries within the tile, and passes on the
 // carries out of it.
-DEVICE void carry_within(u64* tile, const u64* __restrict__ tables, const u32* __restrict__ fractions,
-                         u64* carries, const u64* addend, u32 columns, u32 tag,
-                         u32 base_bits, u32 long_below, u32 subtrahend, u32 multiplier,
-                         bool hands_on) {
+DEVICE void carry_within(u64* tile, const u64* __restrict__ tables, const Layout& layout, u64* carries,
+                         const u64* addend, u32 columns, u32 tag, u32 subtrahend, u32 multiplier, bool hands_on) {
 #pragma unroll 1
     for (u32 row = threadIdx.x; row < ROWS; row += THREADS) {
-        Words words(fractions, row, columns, base_bits, long_below);
+        Words words(layout, row, columns);
         u64* slots = slots_of(tile, row);
         const Pair unweight = *(const Pair*)(tables + UNWEIGHTS + 2 * row);
         i64 z[WIDTH];
+#if !DIGITS
         Length length[WIDTH];
+#endif
         unrolled<0, WIDTH / 2>([&](auto i) {
             Pair pair = *(const Pair*)(slots + 2 * VALUE(i));
             unrolled<0, 2>([&](auto h) {
                 constexpr int c = 2 * VALUE(i) + VALUE(h);
                 u64 w = words.wrapped() ? unweight.second : unweight.first;
                 z[c] = nearest(mul(VALUE(h) == 0 ? pair.first : pair.second, w));
+#if !DIGITS
                 length[c] = words.length();
+#endif
                 words.next();
             });
         });
@@ -303,17 +352,22 @@ DEVICE void carry_within(u64* tile, const u64* __restrict__ tables, const u32* _
                 }
             });
         }
+#if DIGITS
+        auto length_of = [&](u32) -> Length { return layout; };
+#else
+        auto length_of = [&](u32 c) { return length[c]; };
+#endif
         i64 carry = 0;
         i32 digit[WIDTH];
         if (multiplier == 1) {
             unrolled<0, WIDTH>([&](auto c) {
-                digit[VALUE(c)] = split(z[VALUE(c)], carry, length[VALUE(c)], carry);
+                digit[VALUE(c)] = split(z[VALUE(c)], carry, length_of(VALUE(c)), carry);
             });
         } else {
             unrolled<0, WIDTH>([&](auto c) {
                 i64 up, more;
-                i32 d = split(z[VALUE(c)], 0, length[VALUE(c)], up);
-                digit[VALUE(c)] = split((i64)d * multiplier, carry, length[VALUE(c)], more);
+                i32 d = split(z[VALUE(c)], 0, length_of(VALUE(c)), up);
+                digit[VALUE(c)] = split((i64)d * multiplier, carry, length_of(VALUE(c)), more);
                 carry = up * multiplier + more;
             });
         }
@@ -325,9 +379,8 @@ DEVICE void carry_within(u64* tile, const u64* __restrict__ tables, const u32* _
 }
 
 // Adds the carries of the preceding columns to the words; then weights them again or writes digits.
-DEVICE void carry_between(u64* tile, const u64* __restrict__ tables, const u32* __restrict__ fractions,
-                          const u64* carries, u64* tickets, i32* __restrict__ digits, u32 columns, u32 tag,
-                          u32 base_bits, u32 long_below) {
+DEVICE void carry_between(u64* tile, const u64* __restrict__ tables, const Layout& layout, const u64* carries,
+                          u64* tickets, i32* __restrict__ digits, u32 columns, u32 tag) {
     // The first columns are preceded by the last ones, one row up.
     const u64* incoming = carries + (columns == 0 ? TILES - 1 : columns - 1) * ROWS;
     const u32 up = columns == 0 ? 1 : 0;
@@ -351,7 +404,7 @@ DEVICE void carry_between(u64* tile, const u64* __restrict__ tables, const u32* 
 
 #pragma unroll 1
     for (u32 row = threadIdx.x; row < ROWS; row += THREADS) {
-        Words words(fractions, row, columns, base_bits, long_below);
+        Words words(layout, row, columns);
         u64* slots = slots_of(tile, row);
         i32 digit[WIDTH];
         i64 word = 0;
@@ -361,6 +414,9 @@ DEVICE void carry_between(u64* tile, const u64* __restrict__ tables, const u32* 
             digit[2 * VALUE(i) + 1] = (i32)high(pair.first);
             if (VALUE(i) == 0) word = (i64)pair.second >> TAG_BITS;
         });
+#if DIGITS
+        if (columns == 0 && row == 0) word = -word;
+#endif
 #if KIND == 1
         const Pair weight = *(const Pair*)(tables + WEIGHTS + 2 * row);
         u64 x[WIDTH];
@@ -396,21 +452,26 @@ DEVICE void carry_between(u64* tile, const u64* __restrict__ tables, const u32* 
 //
 // `carries[columns][j1]` and `tickets` are scratch, zero before the first launch. Every word is
 // multiplied by `multiplier`, and `subtrahend`·2^bit is subtracted from the word that `addend`
-// names. Words have `base_bits` bits, and one more where (−p·j mod N) < `long_below` = p mod N.
+// names. Words have `base_bits` bits, and one more where (−p·j mod N) < `long_below` = p mod N. With DIGITS,
+// they have the base of `Layout`.
 //
 // `addend` is not __restrict__: the kernel of rows writes it when blocks of this kernel are already
 // waiting, and loads of constant data might not see that.
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
 #if KIND == 1
-columns(u64* data, const u64* __restrict__ tables, const u32* __restrict__ fractions,
-        u64* carries, u64* tickets, const u64* addend, u32 base_bits,
-        u32 long_below, u32 subtrahend, u32 multiplier) {
+columns(u64* data,
 #else
-spectrum_to_digits(u64* data, i32* __restrict__ digits, const u64* __restrict__ tables,
-      const u32* __restrict__ fractions, u64* carries, u64* tickets,
-      const u64* addend, u32 base_bits, u32 long_below, u32 subtrahend,
-      u32 multiplier) {
+spectrum_to_digits(u64* data, i32* __restrict__ digits,
 #endif
+        const u64* __restrict__ tables,
+#if DIGITS
+        u64* carries, u64* tickets, const u64* addend, LAYOUT_PARAMETERS,
+#else
+        const u32* __restrict__ fractions, u64* carries, u64* tickets, const u64* addend, u32 base_bits,
+        u32 long_below,
+#endif
+        u32 subtrahend, u32 multiplier) {
+    const Layout layout = LAYOUT;
     wait_for_last_launch();
     let_next_launch_begin();
     DYNAMIC_SHARED(u64, tile);
@@ -427,8 +488,7 @@ spectrum_to_digits(u64* data, i32* __restrict__ digits, const u64* __restrict__ 
     i32* const digits_ = nullptr;
 #endif
     from_spectrum(data, tables, tile, columns_);
-    carry_within(tile, tables, fractions, carries, addend, columns_, tag, base_bits, long_below,
-                 subtrahend, multiplier, turn != TILES);
+    carry_within(tile, tables, layout, carries, addend, columns_, tag, subtrahend, multiplier, turn != TILES);
     if (turn == 0) {
         // The last read of this block was before the preceding barrier.
         if (threadIdx.x == 0) store_release(&tickets[READ], ticket + TILES);
@@ -439,7 +499,7 @@ spectrum_to_digits(u64* data, i32* __restrict__ digits, const u64* __restrict__ 
         u64 last = read();
         wait_until([&](u64 l) { return l == ticket; }, last, read, (volatile u32&)tile[Tile::COUNT], &tickets[NEXT]);
     }
-    carry_between(tile, tables, fractions, carries, tickets, digits_, columns_, tag, base_bits, long_below);
+    carry_between(tile, tables, layout, carries, tickets, digits_, columns_, tag);
 #if KIND == 1
     to_spectrum(data, tables, tile, columns_);
 #endif

@@ -6,8 +6,10 @@
 
 mod convert;
 mod form;
+mod powers;
 
 pub(crate) use form::{FormLayout, StoredForm};
+pub(crate) use powers::{PowerLayout, StoredPowers};
 
 /// The layout of the words of a residue mod 2^p − 1 in a transform of length N.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

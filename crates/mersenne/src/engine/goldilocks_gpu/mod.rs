@@ -7,10 +7,12 @@
 //! | `tables` | twiddles and weights |
 //! | `operations` | counts of the field operations of a squaring |
 //! | `words` | the layout of words, and the arguments of the kernels of columns |
+//! | `digits` | numbers b^n + 1, in digits to the base b |
 //!
 //! The kernels are `kernels/goldilocks/*.cu` of this crate; `columns.cu` and `rows.cu` begin with a
 //! description of the method.
 
+mod digits;
 mod operations;
 mod shape;
 mod tables;
@@ -22,7 +24,7 @@ use warpint_device::Source;
 use warpint_transform::gpu::HEADERS;
 
 use super::goldilocks::Goldilocks;
-use super::gpu::{self, Arithmetic, Family, OnDevice, Part, Shape as _};
+use super::gpu::{self, Arithmetic, Family, OnDevice, Others, Part, Shape as _};
 use super::{EngineError, EngineFamily, Margin, Work};
 use crate::Number;
 use crate::layout::WordLayout;
@@ -80,11 +82,13 @@ pub fn all_lengths() -> impl Iterator<Item = usize> {
 }
 
 /// Returns the source of every kernel that an engine with transform length `length` compiles by
-/// default, so that kernels can be compiled without a device. `shared_memory_per_block` is the
-/// largest shared memory of a block, in bytes.
+/// default, for Mersenne numbers and for numbers b^n + 1, so that kernels can be compiled without a
+/// device. `shared_memory_per_block` is the largest shared memory of a block, in bytes.
 #[must_use]
 pub fn sources(length: usize, shared_memory_per_block: u32) -> Vec<Source> {
-    gpu::sources::<Goldilocks>(length, shared_memory_per_block)
+    let mut sources = gpu::sources::<Goldilocks>(length, shared_memory_per_block);
+    sources.extend(digits::sources(length, shared_memory_per_block));
+    sources
 }
 
 impl Arithmetic for Goldilocks {
@@ -157,6 +161,10 @@ impl Family for Goldilocks {
             return Err(Self::unusable(p, length, reason));
         }
         Ok(Margin { bits: margin.bits - SLACK_BITS, ..margin })
+    }
+
+    fn others() -> Option<&'static dyn Others> {
+        Some(&digits::PowersPlusOne)
     }
 
     fn work_of(shape: &Shape) -> Work {

@@ -55,12 +55,39 @@ impl Tables {
     /// Returns an error if 2 has no N-th root, or the field has no N-th root of unity, where N is
     /// the number of words.
     pub(super) fn new(layout: &WordLayout, shape: &Shape) -> Result<Self, NoRoot> {
-        let n = layout.len();
-        let two = nth_root_of_two(n as u64)?;
-        let root = Roots::of(n as u64)?;
-        let (rows, columns) = (shape.rows() as usize, shape.columns() as usize);
+        let two = nth_root_of_two(layout.len() as u64)?;
         // 2^(u/N) for u = −p·j mod N.
         let weight = |j: usize| pow(two, layout.weight_numerator(j));
+        let (rows, columns) = (shape.rows() as usize, shape.columns() as usize);
+        let fractions = (0..rows)
+            .map(|j1| j1 * columns)
+            .chain((0..columns).step_by(shape.width as usize))
+            .map(|j| layout.weight_numerator(j) as u32)
+            .collect();
+        Self::with_weights(shape, weight, fractions)
+    }
+
+    /// Computes the tables of negacyclic products. The weight of word j is ψ^j for a root ψ of −1 of the
+    /// order N, where N is the number of words. There are no fractions.
+    ///
+    /// # Errors
+    /// Returns an error if the field has no root of unity of the order 2N.
+    pub(super) fn negacyclic(shape: &Shape) -> Result<Self, NoRoot> {
+        let root = Roots::of(2 * shape.points() as u64)?;
+        Self::with_weights(shape, |j| root.power(j as u64), vec![])
+    }
+
+    /// Computes the tables with the given weights of the words j1·C of the first column and j2 of the first
+    /// row, where C is the number of columns. A kernel multiplies the two weights, and halves the product if
+    /// the sum of the fractions of the two words exceeds N.
+    fn with_weights(
+        shape: &Shape,
+        weight: impl Fn(usize) -> u64,
+        fractions: Vec<u32>,
+    ) -> Result<Self, NoRoot> {
+        let n = shape.points() as u64;
+        let root = Roots::of(n)?;
+        let (rows, columns) = (shape.rows() as usize, shape.columns() as usize);
         let reciprocal = |x: u64| pow(x, u64::MAX - u64::from(u32::MAX) - 1);
 
         let mut list = line_twiddles(shape.column)?;
@@ -73,7 +100,7 @@ impl Tables {
         }
         let steps = u64::from(shape.column.q * shape.column.a);
         let group = u64::from(shape.column.b / 4);
-        let scale = reciprocal(n as u64);
+        let scale = reciprocal(n);
         for j2 in 0..columns {
             let of_column = weight(j2);
             let forward = root.power(j2 as u64);
@@ -81,12 +108,6 @@ impl Tables {
             let inverse = root.power_of_inverse(j2 as u64);
             list.extend(twist(inverse, mul(scale, reciprocal(of_column)), steps, 4));
         }
-
-        let fractions = (0..rows)
-            .map(|j1| j1 * columns)
-            .chain((0..columns).step_by(shape.width as usize))
-            .map(|j| layout.weight_numerator(j) as u32)
-            .collect();
         Ok(Self { columns: list, rows: line_twiddles(shape.row)?, fractions })
     }
 }
@@ -109,7 +130,7 @@ struct Roots {
 
 impl Roots {
     fn of(n: u64) -> Result<Self, NoRoot> {
-        // If 2 has an n-th root, n divides q − 1 for the lengths used here.
+        // n divides q − 1 for the lengths used here.
         let omega = root_of_unity(n).ok_or(NoRoot::NotAPower { n, gcd: 0 })?;
         Ok(Self { n, omega })
     }
