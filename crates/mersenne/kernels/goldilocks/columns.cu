@@ -214,7 +214,7 @@ struct Words {
     DEVICE void next() {}
 };
 
-// Splits a + b = digit + carry·B with −B/2 ≤ digit < B/2, for |a + b| < 2^62 − B; returns the digit.
+// Splits a + b = digit + carry·B with −B/2 ≤ digit < B/2, for |a + b| < 2^62 − 2B; returns the digit.
 template <typename Carry>
 DEVICE i32 split(i64 a, i64 b, Length length, Carry& carry) {
     const u64 v = (u64)(a + b) + length.offset, q = __umul64hi(v, length.reciprocal) >> length.shift;
