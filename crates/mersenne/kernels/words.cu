@@ -1,4 +1,4 @@
-// Addition of registers, word by word, modulo 2^p − 1, k·2^n ± 1 or b^n + 1.
+// Addition of registers, word by word, modulo 2^p − 1 or k·b^n ± 1.
 #include "simt.cuh"
 
 // Returns the bits of word j, ⌈p(j+1)/N⌉ − ⌈pj/N⌉.
@@ -63,18 +63,41 @@ extern "C" __global__ void combine_form(i32* __restrict__ out, const i32* __rest
 }
 
 // Returns the multiple of `base` nearest to v, divided by `base`; v may be negative.
-DEVICE i64 carry_to(i64 v, u32 base) {
-    const i64 half = base / 2, q = (v + half) / (i64)base;
-    return (v + half) - q * (i64)base < 0 ? q - 1 : q;
+DEVICE i64 carry_to(i64 v, i64 base) {
+    const i64 half = base / 2, q = (v + half) / base;
+    return (v + half) - q * base < 0 ? q - 1 : q;
 }
 
-// The same as `combine` modulo B^n + 1 in n words to the base B. The carry out of the last word is subtracted
-// from word 0.
+// The same as `combine_form` modulo k·b^n + c, in words of s and s + 1 digits to the base b, whose bases are
+// `short_base` and `long_base`. `rate` is 2^32·ρ for the mean number of digits ρ, and `top` is a number of digits.
 extern "C" __global__ void combine_digits(i32* __restrict__ out, const i32* __restrict__ a,
-                                          const i32* __restrict__ b, i32 sign, u32 base, u32 n) {
+                                          const i32* __restrict__ b, i32 sign, u64 rate, u32 radix,
+                                          u32 short_base, u32 long_base, u64 k, u32 top, i32 sign_of_one, u32 n) {
     u32 j = blockIdx.x * blockDim.x + threadIdx.x;
     if (j >= n) return;
     auto sum = [&](u32 i) { return (i64)a[i] + (i64)sign * b[i]; };
-    const i64 v = sum(j), carry = carry_to(sum(j == 0 ? n - 1 : j - 1), base);
-    out[j] = (i32)(v - carry_to(v, base) * (i64)base + (j == 0 ? -carry : carry));
+    auto digits_of = [&](u32 i) { return bits_of(rate, i); };
+    auto base_of = [&](u32 i) { return (i64)(digits_of(i) > (u32)(rate >> 32) ? long_base : short_base); };
+    auto power = [&](u32 e) {
+        i64 v = 1;
+        for (u32 i = 0; i < e; i++) v *= radix;
+        return v;
+    };
+    i64 v = sum(j);
+    v -= carry_to(v, base_of(j)) * base_of(j);
+    if (j > 0) v += carry_to(sum(j - 1), base_of(j - 1));
+    if (j == 0 || j + 2 >= n) {
+        const i64 carried = carry_to(sum(n - 1), base_of(n - 1)) * power(top);
+        const i64 q = carry_to(carried, (i64)k), r = carried - q * (i64)k;
+        const u32 last = digits_of(n - 1);
+        if (j == 0) v += sign_of_one * q;
+        if (top <= last) {
+            if (j == n - 1) v += r * power(last - top);
+        } else {
+            const i64 upper = carry_to(r, power(top - last));
+            if (j == n - 1) v += upper;
+            if (j == n - 2) v += (r - upper * power(top - last)) * power(digits_of(j) + last - top);
+        }
+    }
+    out[j] = (i32)v;
 }

@@ -41,6 +41,10 @@
 // carries are known within the tile, and their sum is passed to the next block. The carry C out of the last word
 // of all ends κ bits after bit n: with C·2^κ = q·k + r, −c·q goes to word 0, and r·2^n into the last two words.
 //
+// DIGITS, if defined as 1 together with FORM: residues modulo k·b^n + c in words of s or s + 1 digits to the base
+// b. The formulas are those of FORM with b in place of 2, and "long" means one more digit. Fractions of the base
+// are inexact then, so words and carries are integers, and quotients by the base are rounded.
+//
 // Blocks take their columns in the order in which they start, by a ticket. So a waiting block
 // always waits for a block that is already running.
 #include "handover.cuh"
@@ -62,10 +66,20 @@ static_assert(WIDTH > 1, "second carries pass within a tile");
 #endif
 
 // The last word of a residue modulo k·2^n + c: k, 1/k, 2^κ, 2^−κ and −c. `less`·2^n and `less_0` are subtracted.
+// With DIGITS, r·b^n is r·`down` words of the last word's unit; if `down` < 1, what is above a multiple of `lift` =
+// 1/`down` is `low` units of the word before.
 struct LastWord {
     double k, inverse_k, up, down, sign, less, less_0;
+#if DIGITS
+    double lift, low;
+#endif
 };
-#if FORM
+#if DIGITS
+#define LAST_WORD_PARAMETERS                                                                                \
+    , double k, double inverse_k, double up, double down, double sign, double less, double less_0, double lift, \
+        double low
+#define LAST_WORD {k, inverse_k, up, down, sign, less, less_0, lift, low}
+#elif FORM
 #define LAST_WORD_PARAMETERS                                                                                \
     , double k, double inverse_k, double up, double down, double sign, double less, double less_0
 #define LAST_WORD {k, inverse_k, up, down, sign, less, less_0}
@@ -141,6 +155,18 @@ sum_digits(const i32* __restrict__ digits, WORDS_PARAMETERS SUMS_PARAMETERS) {
 
 #else
 
+// Splits off the carry of a point. Returns the carry + MAGIC.
+DEVICE double split_off(Complex& s, const Words& words, Point p) {
+#if DIGITS
+    double carry = fma(fma(s.re, words.unit(p.long0), s.im), words.unit(p.long1), MAGIC);
+    s.im = fma(MAGIC - carry, words.base(p.long1), s.im);
+#else
+    double carry = fma(s.re, words.unit(p.long1), s.im) + MAGIC;
+    s.im -= carry - MAGIC;
+#endif
+    return carry;
+}
+
 // Unweights, rounds, and splits off the carry of each point, as a double that holds the carry +
 // MAGIC. With SUBTRACT, a thread of the warp may have the word that `addend` names.
 template <bool SUBTRACT>
@@ -155,12 +181,23 @@ DEVICE void carry_out(Complex (&x)[Q], const Handover& handover, const Weights& 
         constexpr int I = VALUE(i);
         Point p = weights.point<I>();
         double u0 = weights.inverse0<I>(p), u1 = weights.inverse1(p, u0);
+#if DIGITS
+        u0 *= words.base(p.long0);
+        u1 *= words.base(p.long1);
+        const double r0 = MAGIC, r1 = MAGIC;
+#else
         double r0 = words.magic(p.long0), r1 = words.magic(p.long1);
+#endif
         double s0 = fma(x[I].re, u0, r0) - r0, s1 = fma(x[I].im, u1, r1) - r1;
 #if CHECKED
         // Distances are |x·u − s| in units of the word's base.
         auto distance = [&](double v, double u, double s, bool is_long) {
-            return ((u32)__double2hiint(fma(v, u, -s)) & 0x7fffffffu) + ((words.bits + is_long) << 20);
+            const u32 high = (u32)__double2hiint(fma(v, u, -s)) & 0x7fffffffu;
+#if DIGITS
+            return high;
+#else
+            return high + ((words.bits + is_long) << 20);
+#endif
         };
         worst = max(worst, max(distance(x[I].re, u0, s0, p.long0), distance(x[I].im, u1, s1, p.long1)));
 #endif
@@ -176,11 +213,11 @@ DEVICE void carry_out(Complex (&x)[Q], const Handover& handover, const Weights& 
         s0 *= multiplier;
         s1 *= multiplier;
 #endif
-        double carry = fma(s0, words.unit(p.long1), s1) + MAGIC;
+        x[I] = {s0, s1};
+        double carry = split_off(x[I], words, p);
 #if CHECKED
         largest = max(largest, (u32)__double2hiint(carry - MAGIC) & 0x7fffffffu);
 #endif
-        x[I] = {s0, s1 - (carry - MAGIC)};
 #if !FORM
         if (c == WIDTH - 1) store_relaxed(&carries[columns * ROWS + I * M + m], tagged(carry, tag));
 #endif
@@ -200,10 +237,12 @@ DEVICE void carry_out(Complex (&x)[Q], const Handover& handover, const Weights& 
 #if FORM
 // Adds the carry of the preceding point to a point. Returns the carry that arises, + MAGIC.
 DEVICE double pass_on(Complex& s, double incoming, const Words& words, Point p) {
+#if DIGITS
+    s.re += incoming - MAGIC;
+#else
     s.re = fma(incoming - MAGIC, words.unit(p.long0), s.re);
-    double carry = fma(s.re, words.unit(p.long1), s.im) + MAGIC;
-    s.im -= carry - MAGIC;
-    return carry;
+#endif
+    return split_off(s, words, p);
 }
 
 // Returns the carry into word 0, + MAGIC, for the carry out of the last word, + MAGIC, and adds the rest to
@@ -211,9 +250,14 @@ DEVICE double pass_on(Complex& s, double incoming, const Words& words, Point p) 
 DEVICE double wrap(Complex& s, double carry, const LastWord& last, const Words& words, Point p) {
     const double v = (carry - MAGIC) * last.up;
     const double q = fma(v, last.inverse_k, MAGIC) - MAGIC;
+#if DIGITS
+    const double rest = fma(-q, last.k, v) - last.less, upper = fma(rest, last.down, MAGIC) - MAGIC;
+    s.re = fma(fma(-upper, last.lift, rest), last.low, s.re);
+#else
     const double rest = (fma(-q, last.k, v) - last.less) * last.down;
     const double magic = words.magic(p.long1), upper = (rest + magic) - magic;
     s.re = fma(rest - upper, words.base(p.long1), s.re);
+#endif
     s.im += upper;
     return fma(last.sign, q, -last.less_0) + MAGIC;
 }
@@ -246,10 +290,17 @@ DEVICE void carry_on(Complex (&x)[Q], const Handover& handover, const Weights& w
 // Returns a point's digits after adding the carry of the preceding point. `between` receives the
 // carry from the first word to the second, + MAGIC.
 DEVICE Complex carry_in(Complex s, double incoming, const Words& words, Point p, double& between) {
+#if DIGITS
+    double s0 = s.re + (incoming - MAGIC);
+    between = fma(s0, words.unit(p.long0), MAGIC);
+    double carry = between - MAGIC;
+    return {fma(-carry, words.base(p.long0), s0), s.im + carry};
+#else
     double s0 = fma(incoming - MAGIC, words.unit(p.long0), s.re);
     between = s0 + MAGIC;
     double carry = between - MAGIC;
     return {s0 - carry, fma(carry, words.unit(p.long1), s.im)};
+#endif
 }
 
 // From the spectrum to the carried words of the product, and then to a spectrum again or to
@@ -369,11 +420,19 @@ spectrum_to_digits(Complex* data, i32* __restrict__ digits,
         if constexpr (VALUE(i) % RUN == RUN - 1) end_run(words.bits);
 #if KIND == 1
         double v = weights.forward0<VALUE(i)>(p);
+#if DIGITS
+        s = {s.re * words.unit(p.long0), s.im * words.unit(p.long1)};
+#endif
         x[VALUE(i)] = {s.re * v, s.im * weights.forward1(p, v)};
 #else
         i32* d = digits + 2 * ((VALUE(i) * M + m) * COLUMNS + column);
+#if DIGITS
+        d[0] = __double2int_rn(s.re);
+        d[1] = __double2int_rn(s.im);
+#else
         d[0] = __double2int_rn(s.re * words.base(p.long0));
         d[1] = __double2int_rn(s.im * words.base(p.long1));
+#endif
 #endif
     });
 #if SUMS

@@ -8,6 +8,30 @@ struct Point {
     bool wrapped, long0, long1;
 };
 
+#if DIGITS
+// The constants of a layout of words to the base b. A long word has one more digit.
+struct Words {
+    // b^s/K for a short word of s digits, and the inverse.
+    double ratio, inverse_ratio;
+    // s.
+    u32 bits;
+    // As below, for u_w = ⌈wρ⌉ − wρ.
+    u32 long_above, long_below;
+    // b and 1/b, the bases of short and of long words, and their inverses.
+    double radix, inverse_radix, short_base, long_base, short_unit, long_unit;
+    DEVICE double unit(bool is_long) const { return is_long ? long_unit : short_unit; }
+    DEVICE double base(bool is_long) const { return is_long ? long_base : short_base; }
+    // Returns v·b or v/b if `so`, else v.
+    DEVICE double raised_if(double v, bool so) const { return so ? v * radix : v; }
+    DEVICE double lowered_if(double v, bool so) const { return so ? v * inverse_radix : v; }
+};
+#else
+// Returns v·2^e if `so`, else v.
+template <int e>
+DEVICE double scaled_if(double v, bool so) {
+    return __hiloint2double(__double2hiint(v) + (so ? e * (1 << 20) : 0), __double2loint(v));
+}
+
 // The constants of a layout of words. A long word has one more bit.
 struct Words {
     // 2^(−(p mod N)/N) and its inverse.
@@ -23,6 +47,9 @@ struct Words {
     DEVICE double magic(bool is_long) const { return high_word(1075 - bits, is_long, 1u << 19); }
     // 2^b.
     DEVICE double base(bool is_long) const { return __hiloint2double((i32)((1023 + bits + is_long) << 20), 0); }
+    // Returns v·2 or v/2 if `so`, else v.
+    DEVICE double raised_if(double v, bool so) const { return scaled_if<1>(v, so); }
+    DEVICE double lowered_if(double v, bool so) const { return scaled_if<-1>(v, so); }
 
 private:
     static DEVICE double high_word(u32 exponent, bool is_long, u32 mantissa) {
@@ -30,12 +57,7 @@ private:
         return __hiloint2double((i32)(is_long ? high - (1u << 20) : high), 0);
     }
 };
-
-// Returns v·2^e if `so`, else v.
-template <int e>
-DEVICE double scaled_if(double v, bool so) {
-    return __hiloint2double(__double2hiint(v) + (so ? e * (1 << 20) : 0), __double2loint(v));
-}
+#endif
 
 // The weights of the points of a thread: rows i·M + m for i < Q.
 struct Weights {
@@ -68,8 +90,8 @@ struct Weights {
 #else
         bool wrapped = fraction < start;
 #endif
-        forward = scaled_if<-1>(of_row.re * of_column.re, wrapped);
-        inverse = scaled_if<1>(of_row.im * of_column.im, wrapped);
+        forward = words.lowered_if(of_row.re * of_column.re, wrapped);
+        inverse = words.raised_if(of_row.im * of_column.im, wrapped);
     }
 #if FORM
     template <int i>
@@ -81,12 +103,12 @@ struct Weights {
     template <int i>
     DEVICE double forward0(Point p) const {
         if constexpr (i == 0) return forward;
-        return scaled_if<-1>(forward * of_points[i].re, p.wrapped);
+        return words.lowered_if(forward * of_points[i].re, p.wrapped);
     }
     template <int i>
     DEVICE double inverse0(Point p) const {
         if constexpr (i == 0) return inverse;
-        return scaled_if<1>(inverse * of_points[i].im, p.wrapped);
+        return words.raised_if(inverse * of_points[i].im, p.wrapped);
     }
 #else
     // Returns the properties of the point in row i·M + m, whose u is greater by (−p·i mod Q)/Q.
@@ -99,23 +121,31 @@ struct Weights {
     template <int i>
     DEVICE double forward0(Point p) const {
         constexpr int numerator = (Q - P_MOD_Q * i % Q) % Q;
-        return scaled_if<-1>(numerator > 0 ? forward * POWER_OF_2<numerator, Q>() : forward, p.wrapped);
+        return words.lowered_if(numerator > 0 ? forward * POWER_OF_2<numerator, Q>() : forward, p.wrapped);
     }
     template <int i>
     DEVICE double inverse0(Point p) const {
         constexpr int numerator = (Q - P_MOD_Q * i % Q) % Q;
-        return scaled_if<1>(numerator > 0 ? inverse * POWER_OF_2<-numerator, Q>() : inverse, p.wrapped);
+        return words.raised_if(numerator > 0 ? inverse * POWER_OF_2<-numerator, Q>() : inverse, p.wrapped);
     }
 #endif
-    DEVICE double forward1(Point p, double forward0) const { return scaled_if<1>(forward0 * words.ratio, p.long1); }
+    DEVICE double forward1(Point p, double forward0) const { return words.raised_if(forward0 * words.ratio, p.long1); }
     DEVICE double inverse1(Point p, double inverse0) const {
-        return scaled_if<-1>(inverse0 * words.inverse_ratio, p.long1);
+        return words.lowered_if(inverse0 * words.inverse_ratio, p.long1);
     }
 };
 
 // The constants of a plan's words that the host passes, in the order of its arguments.
+#if DIGITS
+#define DIGITS_PARAMETERS \
+    , double radix, double inverse_radix, double short_base, double long_base, double short_unit, double long_unit
+#define DIGITS_ARGUMENTS , radix, inverse_radix, short_base, long_base, short_unit, long_unit
+#else
+#define DIGITS_PARAMETERS
+#define DIGITS_ARGUMENTS
+#endif
 #define WORDS_PARAMETERS                                                                                  \
     const Complex *__restrict__ row_weights, const Complex *__restrict__ column_weights,                  \
         const u32 *__restrict__ fractions, double ratio, double inverse_ratio, u32 bits, u32 long_above,   \
-        u32 long_below
-#define WORDS {ratio, inverse_ratio, bits, long_above, long_below}
+        u32 long_below DIGITS_PARAMETERS
+#define WORDS {ratio, inverse_ratio, bits, long_above, long_below DIGITS_ARGUMENTS}

@@ -111,6 +111,21 @@ pub trait Engine: Send {
     /// subtracts 2·2^s, where s is the shift after the squaring.
     fn square(&mut self, reg: usize, n: u64, step: Step, shift: Shift) -> Result<(), EngineError>;
 
+    /// Squares `r[reg]` n times. The square number j, counted from 0, is multiplied by m if `has_factor(j)`.
+    /// `shift` is as in [`Engine::square`].
+    ///
+    /// By default, squarings of the same kind are done by one call of [`Engine::square`].
+    fn square_with_factors(
+        &mut self,
+        reg: usize,
+        n: u64,
+        m: u32,
+        has_factor: &dyn Fn(u64) -> bool,
+        shift: Shift,
+    ) -> Result<(), EngineError> {
+        by_kind(self, reg, n, m, has_factor, shift)
+    }
+
     /// Sets `r[dst]` to `r[a]`·`r[b]`. Any of `dst`, `a` and `b` may be equal.
     fn mul(&mut self, dst: usize, a: usize, b: usize) -> Result<(), EngineError>;
 
@@ -153,6 +168,28 @@ pub trait Engine: Send {
     fn kernel_timer(&mut self) -> Option<&mut dyn KernelTimer> {
         None
     }
+}
+
+/// Does what [`Engine::square_with_factors`] does, with a call of [`Engine::square`] for each run of squarings of the
+/// same kind.
+fn by_kind<E: Engine + ?Sized>(
+    engine: &mut E,
+    reg: usize,
+    n: u64,
+    m: u32,
+    has_factor: &dyn Fn(u64) -> bool,
+    shift: Shift,
+) -> Result<(), EngineError> {
+    let p = engine.exponent();
+    let mut done = 0;
+    while done < n {
+        let kind = has_factor(done);
+        let end = (done + 1..n).find(|&j| has_factor(j) != kind).unwrap_or(n);
+        let step = if kind { Step::SquareTimes(m) } else { Step::Square };
+        engine.square(reg, end - done, step, shift.after_squarings(done, p))?;
+        done = end;
+    }
+    Ok(())
 }
 
 /// An engine's measurements of its own accuracy.

@@ -250,13 +250,13 @@ impl StoredForm {
 /// The powers g^j of g = k^(−1/W), in double-double arithmetic.
 ///
 /// The relative error of a power is about j·2^−100.
-struct Powers {
+pub(super) struct Powers {
     fine: Vec<Dd>,
     coarse: Vec<Dd>,
 }
 
 impl Powers {
-    fn new(k: u64, len: usize) -> Self {
+    pub(super) fn new(k: u64, len: usize) -> Self {
         let mut g = Dd::from_f64((k as f64).powf(-1.0 / len as f64));
         for _ in 0..2 {
             // Newton: with e = 1/(k·g^W) − 1, the root is g·(1 + e/W) but for terms of e².
@@ -269,7 +269,7 @@ impl Powers {
         Self { fine: table(g, FINE), coarse: table(power(g, FINE), len / FINE + 1) }
     }
 
-    fn get(&self, j: usize) -> Dd {
+    pub(super) fn get(&self, j: usize) -> Dd {
         self.coarse[j / FINE] * self.fine[j % FINE]
     }
 }

@@ -5,11 +5,11 @@
 //! balanced: −2^(b_j−1) ≤ x_j ≤ 2^(b_j−1).
 
 mod convert;
+mod digits;
 mod form;
-mod powers;
 
+pub(crate) use digits::{DigitLayout, StoredDigits};
 pub(crate) use form::{FormLayout, StoredForm};
-pub(crate) use powers::{PowerLayout, StoredPowers};
 
 /// The layout of the words of a residue mod 2^p − 1 in a transform of length N.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

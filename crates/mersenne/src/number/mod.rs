@@ -332,7 +332,7 @@ fn perfect_power(b: u32) -> (u32, u32) {
 
 /// Returns b^n without leading zero limbs, by squaring for each bit of n after the factor 2 of b is
 /// taken out.
-fn power(multiplier: &dyn Multiplier, b: u32, n: u32) -> Vec<u64> {
+pub(crate) fn power(multiplier: &dyn Multiplier, b: u32, n: u32) -> Vec<u64> {
     let twos = b.trailing_zeros();
     let odd = u64::from(b >> twos);
     let mut power = vec![1];

@@ -7,7 +7,7 @@ use warpint_device::{Arg, Device, Source};
 use super::shape::Shape;
 use super::tables::{self, Frequencies, Point, Words};
 use super::words::{Prepared, Weighted, WeightedWords};
-use super::{LARGEST_MULTIPLIER, constants, largest_random_carry};
+use super::{LARGEST_MULTIPLIER, bases, constants, largest_random_carry};
 use crate::engine::fp64::{Fp64, form, margin};
 use crate::engine::gpu::{
     self, Arithmetic, Layout, Machine, Others, Part, Products, Shape as _, SquareCheck, StepKind,
@@ -19,27 +19,32 @@ use crate::{Number, Residue, Shift, Sign};
 /// The arithmetic of numbers k·2^n ± 1.
 pub(in crate::engine) struct Form;
 
-/// The last word of a residue modulo k·2^n + c.
+/// The last word of a residue modulo k·b^n + c.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct LastWord {
-    multiplier: u64,
-    /// κ = B_W − n for W words.
-    top: u32,
-    sign: Sign,
+    pub(super) multiplier: u64,
+    pub(super) sign: Sign,
+    /// b^κ for the κ digits between digit n and the end of the last word.
+    pub(super) up: f64,
+    /// For b = 2, 2^−κ. For other b, the value of digit n in units of the last word.
+    pub(super) down: f64,
+    /// For other b, 1/`down`, and the units of the word before the last one in digit n; if `down` ≥ 1, the latter
+    /// is 0.
+    pub(super) split: Option<[f64; 2]>,
 }
 
 impl LastWord {
-    /// Returns the arguments of the kernels of columns: k, 1/k, 2^κ, 2^−κ, −c, and what a step subtracts
-    /// from the multiples of 2^n and of 1.
-    pub(super) fn args(self, step: Step) -> [Arg; 7] {
+    /// Returns the arguments of the kernels of columns: k, 1/k, `up`, `down`, −c, what a step subtracts from the
+    /// multiples of b^n and of 1, and `split`.
+    pub(super) fn args(self, step: Step) -> Vec<Arg> {
         let k = self.multiplier as f64;
         // −c.
         let sign = if self.sign == Sign::Minus { 1.0 } else { -1.0 };
-        // The stored form of 2 is 2/k ≡ −c·2·2^n; if k = 1, it is 2.
+        // The stored form of 2 is 2/k ≡ −c·2·b^n; if k = 1, it is 2.
         let two = if step == Step::SquareMinusTwo { 2.0 } else { 0.0 };
         let (less, less_0) = if self.multiplier == 1 { (0.0, two) } else { (sign * two, 0.0) };
-        let up = 2f64.powi(self.top as i32);
-        [k, 1.0 / k, up, 1.0 / up, sign, less, less_0].map(Arg::F64)
+        let args = [k, 1.0 / k, self.up, self.down, sign, less, less_0];
+        args.into_iter().chain(self.split.into_iter().flatten()).map(Arg::F64).collect()
     }
 }
 
@@ -49,26 +54,27 @@ impl LastWord {
 /// As for Mersenne numbers, let R be the root mean square of the words of a product: R = 0.255·k·√N·4^β
 /// for random digits and 0.54·k·N·4^β for any digits, which short transforms must take. The first carry of a
 /// word is R/2^β, and in the fourth word that it enters it is R/32^β times the range.
-fn rest_of_carries(number: Number, length: usize) -> f64 {
+pub(super) fn rest_of_carries(number: Number, length: usize) -> f64 {
     let (k, n) = (number.multiplier() as f64, length as f64);
     let is_short = length <= margin::ANY_DIGITS_UP_TO;
     let rms = if is_short { 0.54 * n } else { 0.255 * n.sqrt() };
-    let word = (f64::from(number.exponent()) + k.log2()) / n;
+    let digit = f64::from(number.base()).log2();
+    let word = (f64::from(number.exponent()) * digit + k.log2()) / n;
     k * rms * (-3.0 * word).exp2()
 }
 
 /// The largest [`rest_of_carries`] that is allowed. In a model of the carries, digits grew to 1.9 times their mean
 /// square for 0.35 and tiles of eight columns, and to about 3 times for 0.4.
-const LARGEST_REST: f64 = 0.32;
+pub(super) const LARGEST_REST: f64 = 0.32;
 
 /// The bits of margin that the additional products of the negacyclic transform cost.
-const COST_OF_TURNS: f64 = 0.15;
+pub(super) const COST_OF_TURNS: f64 = 0.15;
 
 /// The largest rest of carries in a square that the kernels multiply by a small number.
 const LARGEST_MULTIPLIED_REST: f64 = 0.15;
 
 /// Returns the largest multiplier that kernels take in [`Step::SquareTimes`], at least 1.
-fn largest_multiplier(rest: f64) -> u32 {
+pub(super) fn largest_multiplier(rest: f64) -> u32 {
     // The quotient is not negative, and a quotient out of range becomes the largest number.
     ((LARGEST_MULTIPLIED_REST / rest) as u32).clamp(1, LARGEST_MULTIPLIER)
 }
@@ -76,7 +82,7 @@ fn largest_multiplier(rest: f64) -> u32 {
 /// Returns the bits of margin that the rest of carries costs. It is in the second word of each point, whose digits
 /// have a deviation of 1/√12 of their range, and errors grow with the mean square of digits. Larger digits leave
 /// larger rests, which the last term counts; it was fitted to a model of the carries.
-fn cost_of_rest(rest: f64) -> f64 {
+pub(super) fn cost_of_rest(rest: f64) -> f64 {
     let largest = rest * f64::from(largest_multiplier(rest));
     (1.0 + 6.0 * largest.powi(2) + 8.0 * largest.powi(4)).log2()
 }
@@ -154,7 +160,14 @@ impl Weighted for Form {
             fractions,
             largest_carry: largest_carry(layout),
             largest_multiplier: largest_multiplier(rest_of_carries(number, layout.len())),
-            last: Some(LastWord { multiplier: k, top: layout.top(), sign: number.sign() }),
+            of_digits: vec![],
+            last: Some(LastWord {
+                multiplier: k,
+                sign: number.sign(),
+                up: 2f64.powi(layout.top() as i32),
+                down: 2f64.powi(-(layout.top() as i32)),
+                split: None,
+            }),
             lines: tables::of_lines(
                 shape,
                 if is_negacyclic { Frequencies::Halves } else { Frequencies::Whole },
@@ -220,8 +233,11 @@ fn shape(length: usize, shared_memory: u32, variant: usize) -> Option<Shape> {
 /// Returns the sources of the kernels for both signs, as [`super::sources`] does.
 pub(super) fn sources(length: usize, shared_memory: u32) -> Vec<Source> {
     let of_sign = |sign| {
-        let number = Number::new(3, 2, 1, sign).ok()?;
-        Some(gpu::sources_of::<Form>(&shape(length, shared_memory, 0)?, number))
+        let [number, other] = [2, 10].map(|b| Number::new(3, b, 1, sign).ok());
+        let shape = shape(length, shared_memory, 0)?;
+        let mut sources = gpu::sources_of::<Form>(&shape, number?);
+        sources.extend(gpu::sources_of::<bases::Bases>(&shape, other?));
+        Some(sources)
     };
     [Sign::Minus, Sign::Plus].into_iter().filter_map(of_sign).flatten().collect()
 }
@@ -230,16 +246,20 @@ fn unusable(number: Number, length: usize, reason: String) -> EngineError {
     EngineError::Unusable { engine: Fp64.name(), number, length, reason }
 }
 
-/// The engines for numbers k·2^n ± 1, k < 2^20, of at least 10,000 bits, that are no Mersenne numbers.
+/// The engines for numbers k·b^n ± 1, k < 2^20, of at least 10,000 bits, that are no Mersenne numbers.
 pub(super) struct OtherNumbers;
 
 impl Others for OtherNumbers {
     fn takes(&self, number: Number, lengths: &[usize]) -> bool {
         let has_margin = |&n: &usize| self.margin(number, n).is_ok_and(|margin| margin.bits >= 0.0);
-        form::unsuitable(number).is_none() && lengths.iter().any(has_margin)
+        let is_suitable = number.base() != 2 || form::unsuitable(number).is_none();
+        is_suitable && lengths.iter().any(has_margin)
     }
 
     fn margin(&self, number: Number, length: usize) -> Result<Margin, EngineError> {
+        if number.base() != 2 {
+            return bases::margin(number, length);
+        }
         if let Some(reason) = form::unsuitable(number).or_else(|| form::crowded(number, length)) {
             return Err(unusable(number, length, reason.into()));
         }
@@ -267,6 +287,9 @@ impl Others for OtherNumbers {
         let shape = shape.ok_or_else(no_shape)?;
         if options.check_squarings {
             return Err(unusable(number, length, "squarings cannot be checked".into()));
+        }
+        if number.base() != 2 {
+            return bases::build(device, number, shape, options.registers);
         }
         let layout = || StoredForm::new(FormLayout::new(number, length));
         let products = Products::<Form>::new(device, layout(), shape, false)?;

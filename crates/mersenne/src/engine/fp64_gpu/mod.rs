@@ -8,11 +8,13 @@
 //! | `instructions` | counts of the FP64 instructions of a squaring |
 //! | `constants` | the texts, headers and constants of the kernels |
 //! | `form` | numbers k·2^n ± 1 |
+//! | `bases` | numbers k·b^n ± 1 with b ≠ 2 |
 //! | `words` | the layout of words, and the round-off that the kernels of columns report |
 //!
 //! The kernels are `kernels/fp64/*.cu` of this crate; `columns.cu` and `rows.cu` begin with a
 //! description of the method.
 
+mod bases;
 pub(super) mod constants;
 mod form;
 pub(super) mod instructions;

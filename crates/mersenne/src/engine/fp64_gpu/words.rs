@@ -34,7 +34,9 @@ pub(in crate::engine) struct WeightedWords {
     statistics: Statistics,
     /// The check of squarings; `None` if squarings are not checked.
     squares: Option<SquareCheck>,
-    /// The last word of a residue modulo k·2^n ± 1; `None` for Mersenne numbers.
+    /// For a base other than 2, the constants of the base; else empty.
+    of_digits: Vec<f64>,
+    /// The last word of a residue modulo k·b^n ± 1; `None` for Mersenne numbers.
     last: Option<LastWord>,
 }
 
@@ -46,6 +48,7 @@ pub(super) struct Prepared {
     pub(super) fractions: Vec<u32>,
     pub(super) largest_carry: f64,
     pub(super) largest_multiplier: u32,
+    pub(super) of_digits: Vec<f64>,
     pub(super) last: Option<LastWord>,
     pub(super) lines: LineTables<Point>,
 }
@@ -74,6 +77,7 @@ impl Weighted for Fp64 {
             fractions,
             largest_carry: largest_carry(layout),
             largest_multiplier: LARGEST_MULTIPLIER,
+            of_digits: vec![],
             last: None,
             lines: LineTables { columns, rows },
         }
@@ -123,6 +127,7 @@ impl<A: Weighted> gpu::Words<A> for WeightedWords {
             errors: device.upload(&[[0; 2]; MEASURED])?,
             statistics: Statistics::default(),
             squares: check.then(|| A::checked(device, layout, shape)).transpose()?,
+            of_digits: prepared.of_digits,
             last: prepared.last,
         };
         Ok((words, prepared.lines))
@@ -134,7 +139,7 @@ impl<A: Weighted> gpu::Words<A> for WeightedWords {
 
     fn digit_args(&mut self) -> Vec<Arg> {
         let Words { ratio, inverse_ratio, bits, long_above, long_below } = self.words;
-        vec![
+        let mut args = vec![
             Arg::from(&self.row_weights),
             Arg::from(&self.column_weights),
             Arg::from(&self.fractions),
@@ -143,7 +148,9 @@ impl<A: Weighted> gpu::Words<A> for WeightedWords {
             Arg::U32(bits),
             Arg::U32(long_above),
             Arg::U32(long_below),
-        ]
+        ];
+        args.extend(self.of_digits.iter().copied().map(Arg::F64));
+        args
     }
 
     fn carry_args(&mut self, scratch: [Arg; 3], step: Step) -> Vec<Arg> {

@@ -24,11 +24,11 @@ use super::shape::Shape;
 use super::tables::Tables;
 use crate::engine::goldilocks::Goldilocks;
 use crate::engine::gpu::{
-    self, Arithmetic, Layout, LineTables, Machine, Others, Part, Products, Shape as _, Words,
+    self, Arithmetic, LineTables, Machine, Others, Part, Products, Shape as _, Words,
 };
 use crate::engine::{BuildOptions, Engine, EngineError, EngineFamily as _, Health, Margin, Step};
-use crate::layout::{PowerLayout, StoredPowers};
-use crate::{Number, Residue, Shift, Sign};
+use crate::layout::{DigitLayout, StoredDigits};
+use crate::{Number, Sign};
 
 /// The arithmetic of numbers b^n + 1.
 pub(in crate::engine) struct Digits;
@@ -36,7 +36,7 @@ pub(in crate::engine) struct Digits;
 impl Arithmetic for Digits {
     type Point = u64;
     type Shape = Shape;
-    type Layout = StoredPowers;
+    type Layout = StoredDigits;
     type Words = DigitWords;
 
     const COLUMNS: &'static str = Goldilocks::COLUMNS;
@@ -53,40 +53,15 @@ impl Arithmetic for Digits {
     }
 }
 
-impl Layout for StoredPowers {
-    const COMBINE: &'static str = "combine_digits";
-
-    fn number(&self) -> Number {
-        self.layout.number()
-    }
-
-    fn len(&self) -> usize {
-        self.layout.len()
-    }
-
-    fn digits_of(&self, x: &Residue, _: Shift) -> Vec<i32> {
-        assert_eq!(x.number(), self.layout.number(), "a residue of another number");
-        let mut digits = vec![0; self.layout.len()];
-        self.store(x.limbs(), &mut digits);
-        digits
-    }
-
-    fn residue_of(&self, digits: &[i32], _: Shift) -> Residue {
-        Residue::from_canonical(self.layout.number(), self.load(digits))
-    }
-
-    fn combine_args(&self) -> Vec<Arg> {
-        vec![Arg::U32(self.layout.base())]
-    }
-
-    fn is_intact(&self) -> bool {
-        StoredPowers::is_intact(self)
-    }
+/// Returns the layout of residues modulo b^n + 1 in `length` words, if `length` divides n.
+fn layout_of(number: Number, length: usize) -> Option<DigitLayout> {
+    let layout = DigitLayout::new(number, length);
+    layout.filter(|layout| layout.is_even() && number.sign() == Sign::Plus)
 }
 
 /// The base of the words, as the kernels of columns need it.
 pub(in crate::engine) struct DigitWords {
-    layout: PowerLayout,
+    layout: DigitLayout,
     division: Division,
 }
 
@@ -127,7 +102,7 @@ impl Words<Digits> for DigitWords {
 
     fn new(
         _: &Device,
-        stored: &StoredPowers,
+        stored: &StoredDigits,
         shape: &Shape,
         _check: bool,
     ) -> Result<(Self, LineTables<u64>), EngineError> {
@@ -136,7 +111,10 @@ impl Words<Digits> for DigitWords {
             unusable(layout.number(), layout.len(), e.to_string())
         };
         let Tables { columns, rows, .. } = Tables::negacyclic(shape).map_err(no_root)?;
-        Ok((Self { layout, division: Division::by(layout.base()) }, LineTables { columns, rows }))
+        Ok((
+            Self { layout, division: Division::by(layout.bases()[0]) },
+            LineTables { columns, rows },
+        ))
     }
 
     fn takes_multiplier(&self, m: u32) -> bool {
@@ -155,7 +133,7 @@ impl Words<Digits> for DigitWords {
         };
         let Division { reciprocal, shift, multiples, offset } = self.division;
         let mut args = scratch.to_vec();
-        args.extend([Arg::U32(self.layout.base()), Arg::U64(offset), Arg::U64(reciprocal)]);
+        args.extend([Arg::U32(self.layout.bases()[0]), Arg::U64(offset), Arg::U64(reciprocal)]);
         args.extend([Arg::U64(multiples), Arg::U32(shift)]);
         args.extend([Arg::U32(subtrahend), Arg::U32(multiplier)]);
         args
@@ -171,8 +149,8 @@ impl Words<Digits> for DigitWords {
 }
 
 /// Returns the bound D on the magnitude of digits.
-fn largest_digit(layout: PowerLayout) -> f64 {
-    let base = f64::from(layout.base());
+fn largest_digit(layout: DigitLayout) -> f64 {
+    let base = f64::from(layout.bases()[0]);
     base / 2.0 + base / 64.0 + 2.0
 }
 
@@ -181,8 +159,8 @@ fn largest_digit(layout: PowerLayout) -> f64 {
 /// A word of a product is at most W·D², and m times a carry out of it at most m·W·D²/B + m + 1. Three words later,
 /// at most m·W·D²/B⁴ + 2 are left of it for B ≥ 8, which must be at most B/64 + 2. The carry out of the first
 /// word that it enters, at most m·W·D²/B² + 2, must fit into 31 bits.
-fn carries_rest(layout: PowerLayout, m: u32) -> bool {
-    let base = f64::from(layout.base());
+fn carries_rest(layout: DigitLayout, m: u32) -> bool {
+    let base = f64::from(layout.bases()[0]);
     let product = f64::from(m.max(1)) * layout.len() as f64 * largest_digit(layout).powi(2);
     base >= 8.0
         && m < 1 << 16
@@ -191,7 +169,7 @@ fn carries_rest(layout: PowerLayout, m: u32) -> bool {
 }
 
 /// Returns log2 of the ratio of the limit of words of a product, 15/16·2^62, and their bound W·D².
-fn spare_bits(layout: PowerLayout) -> f64 {
+fn spare_bits(layout: DigitLayout) -> f64 {
     let limit = 62.0 + (15.0f64 / 16.0).log2();
     limit - (layout.len() as f64).log2() - 2.0 * largest_digit(layout).log2()
 }
@@ -233,7 +211,7 @@ impl Others for PowersPlusOne {
         if let Some(reason) = unsuitable(number) {
             return refuse(reason);
         }
-        let Some(layout) = PowerLayout::new(number, length) else {
+        let Some(layout) = layout_of(number, length) else {
             return refuse("words are whole digits to the base b, of less than 30 bits together");
         };
         if !carries_rest(layout, 1) {
@@ -259,8 +237,8 @@ impl Others for PowersPlusOne {
         if options.check_squarings {
             return Err(missing("squarings cannot be checked"));
         }
-        let layout = PowerLayout::new(number, length).ok_or_else(|| missing("no such words"))?;
-        let stored = || StoredPowers::new(layout);
+        let layout = layout_of(number, length).ok_or_else(|| missing("no such words"))?;
+        let stored = || StoredDigits::new(layout);
         let products = Products::<Digits>::new(device, stored(), shape, false)?;
         Ok(Box::new(Machine::new(device, stored(), options.registers, products)?))
     }
@@ -277,7 +255,7 @@ mod tests {
         let seed = rand::random();
         println!("seed {seed}");
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
-        let random = (0..200).map(|_| rng.random_range(2..PowerLayout::BASE_LIMIT));
+        let random = (0..200).map(|_| rng.random_range(2..DigitLayout::BASE_LIMIT));
         for base in
             [2, 3, 4, 5, 7, 8, 9, 1 << 20, (1 << 20) + 1, (1 << 30) - 1].into_iter().chain(random)
         {
@@ -310,6 +288,7 @@ mod on_the_simulator {
     use super::*;
     use crate::engine::goldilocks_gpu::GoldilocksOn;
     use crate::engine::plain::Plain;
+    use crate::{Residue, Shift};
     use rand::{RngExt, SeedableRng};
     use rand_chacha::ChaCha8Rng;
 
@@ -318,13 +297,13 @@ mod on_the_simulator {
     }
 
     /// Returns residues whose digits are all alike and extreme, residues near 0 and N, and random ones.
-    fn corners(number: Number, layout: PowerLayout, rng: &mut ChaCha8Rng) -> Vec<Residue> {
+    fn corners(number: Number, layout: DigitLayout, rng: &mut ChaCha8Rng) -> Vec<Residue> {
         let small = |v| Residue::from_u64(number, v);
         let mut all: Vec<Residue> = (0..4).flat_map(|v| [small(v), small(0).minus(v)]).collect();
-        let stored = StoredPowers::new(layout);
-        let half = layout.base() as i32 / 2;
+        let stored = StoredDigits::new(layout);
+        let half = layout.bases()[0] as i32 / 2;
         for digits in
-            [[half; 2], [-half; 2], [half, -half], [half, 0], [layout.base() as i32 - 1; 2]]
+            [[half; 2], [-half; 2], [half, -half], [half, 0], [layout.bases()[0] as i32 - 1; 2]]
         {
             let digits: Vec<i32> = digits.into_iter().cycle().take(layout.len()).collect();
             all.push(Residue::from_canonical(number, stored.load(&digits)));
@@ -337,7 +316,7 @@ mod on_the_simulator {
     /// Compares squarings, products and sums with those of exact integers.
     fn compare(device: &Device, number: Number, length: usize, rng: &mut ChaCha8Rng) {
         let family = GoldilocksOn::new(device.clone());
-        let layout = PowerLayout::new(number, length).unwrap();
+        let layout = layout_of(number, length).unwrap();
         let mut engine = family.build_for(number, length, BuildOptions::new(3, 1)).unwrap();
         let mut oracle = Plain.build_for(number, 1, BuildOptions::new(3, 1)).unwrap();
         assert!(engine.is_intact());
@@ -409,7 +388,7 @@ mod on_the_simulator {
             let of = |base| number(base, length as u32);
             // W·D² = 15/16·2^62 at about this base.
             let near = (15.0 * 2f64.powi(58) / length as f64).sqrt() / (0.5 + 1.0 / 64.0);
-            let near = (near as u32).min(PowerLayout::BASE_LIMIT - 1);
+            let near = (near as u32).min(DigitLayout::BASE_LIMIT - 1);
             let largest = (near - 100..near + 100).rev().map(of).find(|&number| is_exact(number));
             compare(&device, largest.unwrap(), length, &mut rng);
             let least = (2..1000).map(of).find(|&number| is_exact(number));

@@ -6,7 +6,7 @@ use warpint_device::{Arg, Buffer, Capture, Device, Graph, Kernel, Launch, Source
 
 use super::products::{Call, Products};
 use super::{Arithmetic, Layout, SquareCheck, Words};
-use crate::engine::{Engine, EngineError, Health, KernelTime, KernelTimer, Step};
+use crate::engine::{Engine, EngineError, Health, KernelTime, KernelTimer, Step, by_kind};
 use crate::{Number, Residue, Shift};
 
 const WORDS: &str = include_str!("../../../kernels/words.cu");
@@ -265,6 +265,38 @@ impl<A: Arithmetic> Engine for Machine<A> {
         self.products.spectrum_to_digits(&mut self.registers[reg], step)?;
         self.with_squares(SquareCheck::end);
         Ok(())
+    }
+
+    /// Keeps the spectrum from squaring to squaring, if the kernels that propagate carries can multiply by
+    /// m. All squarings are launched one by one.
+    fn square_with_factors(
+        &mut self,
+        reg: usize,
+        n: u64,
+        m: u32,
+        has_factor: &dyn Fn(u64) -> bool,
+        shift: Shift,
+    ) -> Result<(), EngineError> {
+        let Some(last) = n.checked_sub(1) else { return Ok(()) };
+        let words = &mut self.products.words;
+        if !words.takes_multiplier(m) || words.squares().is_some() {
+            return by_kind(self, reg, n, m, has_factor, shift);
+        }
+        let step = |j| if has_factor(j) { Step::SquareTimes(m) } else { Step::Square };
+        for step in [Step::Square, Step::SquareTimes(m)] {
+            self.products.prepare(step, shift, last <= self.watched)?;
+        }
+        self.products.digits_to_spectrum(&self.registers[reg])?;
+        for j in 0..last {
+            self.note_product()?;
+            let is_watched = self.watched > 0;
+            self.watched -= u64::from(is_watched);
+            let measured = is_watched || j.is_multiple_of(A::Words::GRAPH_SQUARINGS);
+            self.products.note_launches(1);
+            self.products.squaring(step(j), measured)?.iter().try_for_each(Call::make)?;
+        }
+        self.note_product()?;
+        self.products.spectrum_to_digits(&mut self.registers[reg], step(last))
     }
 
     fn mul(&mut self, dst: usize, a: usize, b: usize) -> Result<(), EngineError> {

@@ -3,6 +3,7 @@
 //! | file | subject |
 //! |---|---|
 //! | `family` | [`OnDevice`]: lengths, margins, variants |
+//! | `digits` | registers of digits to any base |
 //! | `shape` | the division of a transform into lines, tiles and threads |
 //! | `kernels` | sources and builds of the kernels |
 //! | `products` | spectrum, tables and launches |
@@ -19,6 +20,7 @@
 //! which the trait [`Arithmetic`] describes, and in their lengths and margins, which the trait
 //! [`Family`] describes.
 
+mod digits;
 mod family;
 mod kernels;
 mod machine;

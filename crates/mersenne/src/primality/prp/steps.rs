@@ -121,7 +121,7 @@ impl Steps {
     }
 
     /// Does n squarings of a register. The squaring number j, counted from 0, is followed by the factor
-    /// a if `has_factor(j)`. Squarings of the same kind are passed to the engine together.
+    /// a if `has_factor(j)`.
     fn runs(
         &self,
         engine: &mut dyn Engine,
@@ -133,16 +133,7 @@ impl Steps {
         if self.exponent.is_empty() {
             return engine.square(register, n, Step::Square, shift);
         }
-        let p = engine.exponent();
-        let mut done = 0;
-        while done < n {
-            let kind = has_factor(done);
-            let end = (done + 1..n).find(|&j| has_factor(j) != kind).unwrap_or(n);
-            let step = if kind { Step::SquareTimes(self.base) } else { Step::Square };
-            engine.square(register, end - done, step, shift.after_squarings(done, p))?;
-            done = end;
-        }
-        Ok(())
+        engine.square_with_factors(register, n, self.base, &has_factor, shift)
     }
 }
 
