@@ -20,6 +20,7 @@ mod run;
 mod signals;
 mod steps;
 mod threads;
+mod together;
 mod units;
 
 use std::process::ExitCode;

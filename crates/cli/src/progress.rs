@@ -19,7 +19,7 @@ pub(crate) struct View {
 
 impl View {
     pub(crate) fn new(number: Number, quiet: bool) -> Self {
-        let news = News { quiet, save_failed: None };
+        let news = News::new(quiet);
         Self { meter: Meter::new(format!("{number}: "), quiet), news, verified: None }
     }
 
@@ -78,7 +78,7 @@ impl View {
 }
 
 /// Decides which events are printed.
-struct News {
+pub(crate) struct News {
     /// Whether only problems are printed.
     quiet: bool,
     /// The time of the last report that a checkpoint could not be saved.
@@ -86,7 +86,12 @@ struct News {
 }
 
 impl News {
-    fn line(&mut self, event: &Event, now: Instant) -> Option<String> {
+    pub(crate) fn new(quiet: bool) -> Self {
+        Self { quiet, save_failed: None }
+    }
+
+    /// Returns the line to print for an event that occurs now; `None` if none is printed.
+    pub(crate) fn line(&mut self, event: &Event, now: Instant) -> Option<String> {
         let told = match event {
             Event::SaveFailed { .. } => {
                 let told_lately = self
@@ -131,7 +136,7 @@ mod tests {
             Event::StaleLock { pid: 7 },
         ];
         for quiet in [false, true] {
-            let mut news = News { quiet, save_failed: None };
+            let mut news = News::new(quiet);
             for event in &trouble {
                 assert_eq!(news.line(event, Instant::now()), event.line(), "{event:?}");
             }
@@ -145,7 +150,7 @@ mod tests {
     fn a_disk_that_stays_full_is_told_of_now_and_then() {
         let failed = Event::SaveFailed { reason: "no space left".into() };
         for quiet in [false, true] {
-            let mut news = News { quiet, save_failed: None };
+            let mut news = News::new(quiet);
             let begin = Instant::now();
             let told: Vec<u64> = (0..30)
                 .filter(|m| news.line(&failed, begin + Duration::from_secs(60 * m)).is_some())

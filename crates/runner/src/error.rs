@@ -1,5 +1,6 @@
 //! Errors of jobs, workers and verifications of proofs.
 
+use std::any::Any;
 use std::error::Error;
 use std::io;
 use std::path::PathBuf;
@@ -219,6 +220,18 @@ pub enum RunError {
         /// The path of the directory.
         dir: PathBuf,
     },
+    /// A test or a worker panicked, which is an error of this program.
+    #[error("this program made an error: {what}; please report it")]
+    Panicked {
+        /// The message of the panic.
+        what: String,
+    },
+    /// The thread of a worker cannot be started.
+    #[error("cannot start a thread")]
+    NoThread {
+        /// The underlying error.
+        source: io::Error,
+    },
     /// More workers were requested than worker numbers exist ([`MOST_WORKERS`]).
     #[error("{workers} workers are too many: at most {MOST_WORKERS} are possible")]
     TooManyWorkers {
@@ -260,9 +273,10 @@ impl RunError {
             | Self::Directory { source, .. }
             | Self::Unreadable { source, .. }
             | Self::Claim { source, .. }
-            | Self::WorkerLock { source, .. } => source.into(),
-            // An error of the observer.
-            Self::Undelivered(_) => ErrorKind::Other,
+            | Self::WorkerLock { source, .. }
+            | Self::NoThread { source } => source.into(),
+            // An error of the observer, or of the program.
+            Self::Undelivered(_) | Self::Panicked { .. } => ErrorKind::Other,
         }
     }
 }
@@ -285,6 +299,13 @@ pub fn one_line(error: &(dyn Error + 'static)) -> String {
 /// Formats an error and all its causes, separated by colons.
 pub(crate) fn with_causes(error: &(dyn Error + 'static)) -> String {
     causes(error).map(ToString::to_string).collect::<Vec<_>>().join(": ")
+}
+
+/// Returns the message of a panic in one line, or a text that says that it has none.
+pub(crate) fn text_of_panic(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<String>().map(String::as_str);
+    let text = text.or_else(|| panic.downcast_ref::<&str>().copied());
+    text.unwrap_or("a panic without a message").replace('\n', " ")
 }
 
 /// Iterates over the error, its cause, the cause of the cause, and so on.

@@ -5,8 +5,8 @@
 //!   a proof, and a line in the results file.
 //! * [`Candidate`]: a number k·b^n ± 1 to be tested, and its job.
 //! * [`work::Worker`]: a worker that does the assignments of a `worktodo.txt`, one after the other.
-//!   [`work::Crew`] runs several workers, each as a process of its own, and [`work::Overview`]
-//!   reports the states of the workers and the remaining work.
+//!   [`work::Team`] runs several workers on threads of this process, [`work::Crew`] runs several as processes
+//!   of their own, and [`work::Overview`] reports the states of the workers and the remaining work.
 //! * [`proofs::ProofWork`] builds proof files, [`proofs::verify_file`] verifies them.
 //! * [`Report`], [`stored::StoredResult`]: the printed and stored forms of a result.
 //!

@@ -117,6 +117,11 @@ pub enum Note {
         /// Whether the worker waits for more work.
         waits: bool,
     },
+    /// The workers of a team have stopped on request.
+    TeamStopped {
+        /// A text that counts what they have done, such as `3 assignments done`.
+        summary: String,
+    },
 }
 
 impl Display for Note {
@@ -168,6 +173,7 @@ impl Display for Note {
                 f.write_str(summary)?;
                 f.write_str(if *waits { "; waiting for more, until Ctrl-C" } else { "" })
             }
+            Self::TeamStopped { summary } => write!(f, "stopped: {summary}"),
         }
     }
 }

@@ -135,7 +135,7 @@ pub enum Warning {
         /// The reason, as text.
         reason: String,
     },
-    /// A worker that runs as a process of its own has failed.
+    /// A worker that runs as a process or a thread of its own has failed.
     WorkerFailed {
         /// The worker's name, such as `worker 1 (cuda:1)`.
         worker: String,

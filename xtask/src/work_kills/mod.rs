@@ -31,19 +31,22 @@ pub(crate) struct Options {
     /// All exponents of the list are below this bound
     #[arg(long, default_value_t = 100_000)]
     below: u64,
+    /// The number of tests at a time in the process that is killed (`work --together`)
+    #[arg(long, default_value_t = 1)]
+    together: u32,
     #[command(flatten)]
     killed: Killed,
 }
 
-/// Processes the work list without a kill, then again with kills. Returns an error if the results
-/// differ or a line is lost.
+/// Processes the work list without a kill and by one test at a time, then again with kills. Returns an error if
+/// the results differ or a line is lost.
 pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
     let program = options.killed.program()?;
     let mut rng = options.killed.moments();
     let list = List::new(&mut rng, options.below.max(5_000));
     let scratch = tempfile::tempdir()?;
 
-    let whole = Site { program: &program, dir: scratch.path().join("whole") };
+    let whole = Site { program: &program, dir: scratch.path().join("whole"), together: 1 };
     whole.prepare(&list, &list.all())?;
     let begin = Instant::now();
     whole.to_the_end()?;
@@ -52,7 +55,8 @@ pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
     whole.check(&list)?;
     println!("uninterrupted: {} results in {:.1} s", right.len(), time.as_secs_f64());
 
-    let killed = Site { program: &program, dir: scratch.path().join("killed") };
+    let together = options.together;
+    let killed = Site { program: &program, dir: scratch.path().join("killed"), together };
     killed.prepare(&list, &list.at_first)?;
     let tally = kill(&killed, &list, &mut rng, time, options.kills)?;
     killed.to_the_end()?;
@@ -110,7 +114,8 @@ fn kill(
                 ensure!(done.status.success(), "--add {line}: {done:?}");
             }
         }
-        let results = site.results()?.len();
+        let before: BTreeSet<String> = site.results()?.iter().map(fact).collect();
+        let results = before.len();
         let mut child = site.start()?;
         let patience = Duration::from_secs_f64(rng.random_range(0.0..share.max(0.1)));
         let ended = if rng.random_range(0..2) == 0 {
@@ -131,8 +136,10 @@ fn kill(
         if found.len() > results {
             tally.behind_a_result += 1;
             let left = fs::read_to_string(site.dir.join("worktodo.txt"))?;
-            let last = found.last().map(fact).unwrap_or_default();
-            let pending = left.lines().filter_map(expected).any(|fact| last.starts_with(&fact));
+            let new: Vec<String> =
+                found.iter().map(fact).filter(|fact| !before.contains(fact)).collect();
+            let mut wanted = left.lines().filter_map(expected);
+            let pending = wanted.any(|wanted| new.iter().any(|fact| fact.starts_with(&wanted)));
             tally.before_removal += u32::from(pending);
         }
     }
@@ -153,6 +160,8 @@ fn fact(result: &Value) -> String {
 struct Site<'a> {
     program: &'a Path,
     dir: PathBuf,
+    /// The number of tests at a time.
+    together: u32,
 }
 
 impl Site<'_> {
@@ -177,6 +186,7 @@ impl Site<'_> {
         let mut command = Command::new(self.program);
         command.arg("work").arg(&self.dir).stdin(Stdio::null());
         command.args(["--device", "cpu", "--checkpoint-interval", &CHECKPOINT_SECONDS.to_string()]);
+        command.args(["--together", &self.together.to_string()]);
         command
     }
 
@@ -194,18 +204,32 @@ impl Site<'_> {
         Ok(())
     }
 
-    fn size(&self) -> u64 {
-        fs::metadata(self.dir.join("results.txt")).map_or(0, |m| m.len())
+    /// Returns the paths of the results files: that of the only worker, or those of all workers.
+    fn results_files(&self) -> Vec<PathBuf> {
+        let of_workers = (0..self.together).map(|worker| format!("results-{worker}.txt"));
+        let names = match self.together {
+            1 => vec!["results.txt".to_owned()],
+            _ => of_workers.collect(),
+        };
+        names.into_iter().map(|name| self.dir.join(name)).collect()
     }
 
-    /// Returns the complete lines of `results.txt`, each of which must be JSON. Returns no lines if
-    /// there is no such file.
+    fn size(&self) -> u64 {
+        self.results_files().iter().map(|path| fs::metadata(path).map_or(0, |m| m.len())).sum()
+    }
+
+    /// Returns the complete lines of the results files, each of which must be JSON.
     fn results(&self) -> anyhow::Result<Vec<Value>> {
-        let path = self.dir.join("results.txt");
-        let text = if path.exists() { fs::read_to_string(&path)? } else { String::new() };
-        let whole = text.rfind('\n').map_or("", |end| &text[..end]);
-        let parse = |line| serde_json::from_str(line).with_context(|| format!("not JSON: {line}"));
-        whole.lines().map(parse).collect()
+        let mut results = vec![];
+        for path in self.results_files().iter().filter(|path| path.exists()) {
+            let text = fs::read_to_string(path)?;
+            let whole = text.rfind('\n').map_or("", |end| &text[..end]);
+            for line in whole.lines() {
+                let parsed = serde_json::from_str(line);
+                results.push(parsed.with_context(|| format!("not JSON: {line}"))?);
+            }
+        }
+        Ok(results)
     }
 
     /// Returns an error if an assignment does not have exactly one result, if another line is

@@ -45,7 +45,8 @@ impl EngineArgs {
     /// Returns the request for a plan on `device` with the chosen engine and number of threads.
     /// `length` is the transform length in words; `None` selects the fastest.
     pub(crate) fn plan_request(&self, device: DeviceChoice, length: Option<usize>) -> PlanRequest {
-        PlanRequest { engine: self.engine.0, device, length, threads: self.threads }
+        let engine = self.engine.0;
+        PlanRequest { engine, device, length, threads: self.threads, ..PlanRequest::default() }
     }
 }
 

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use clap::Args;
 use warpint::mersenne::{DeviceChoice, PlanRequest};
+use warpint::runner::work::MOST_TOGETHER;
 
 use super::Places;
 use super::arithmetic::EngineArgs;
@@ -17,6 +18,7 @@ Examples:
   warpint work --add '3*2^20909+1'          the same for a number k*b^n+1 or k*b^n-1
   warpint work gimps --device all --wait    one worker on each GPU, until Ctrl-C
   warpint work gimps --device cuda:1 --worker 1
+  warpint work sieved --together 16         16 numbers of 10^6 bits at a time on one GPU
   warpint status gimps                      from another terminal: how far it is
 
   $ warpint work gimps --add PRP=N/A,1,2,67,-1
@@ -61,6 +63,12 @@ pub(crate) struct WorkArgs {
     /// GPU. On the CPU they share its cores.
     #[arg(long, value_name = "N", value_parser = workers, conflicts_with = "worker")]
     pub(crate) workers: Option<usize>,
+
+    /// Test up to N numbers at the same time in each process, each by a worker with a number of its own, with
+    /// --workers by N workers in each process. Use it for numbers that are too small to fill a GPU: 16 for
+    /// 10^6 bits, 1 from 10^7 bits on. On the CPU the tests share its cores.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = together)]
+    pub(crate) together: u32,
 
     /// When no line is left that can be done, wait for new ones.
     #[arg(long)]
@@ -129,6 +137,13 @@ fn workers(text: &str) -> Result<usize, String> {
         .ok()
         .filter(|n| (1..=MOST).contains(n))
         .ok_or_else(|| format!("'{text}' is not a number of workers from 1 to {MOST}"))
+}
+
+fn together(text: &str) -> Result<u32, String> {
+    text.parse()
+        .ok()
+        .filter(|n| (1..=MOST_TOGETHER).contains(n))
+        .ok_or_else(|| format!("'{text}' is not a number of tests from 1 to {MOST_TOGETHER}"))
 }
 
 fn name(text: &str) -> Result<String, String> {

@@ -74,6 +74,9 @@ mod sittings;
 #[cfg(unix)]
 #[cfg(test)]
 mod storage;
+#[cfg(unix)]
+#[cfg(test)]
+mod together;
 #[cfg(test)]
 mod tune_batch;
 #[cfg(test)]

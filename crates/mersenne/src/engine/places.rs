@@ -11,24 +11,36 @@ use crate::{Residue, Shift};
 /// The engine families of one place: the CPU or one device.
 pub type Families = Vec<&'static dyn EngineFamily>;
 
-/// The devices used so far, each with its engine families.
-static USED: Mutex<Vec<(DeviceId, Families)>> = Mutex::new(vec![]);
+/// The lanes of devices used so far, each with its engine families.
+static USED: Mutex<Vec<(DeviceId, u32, Families)>> = Mutex::new(vec![]);
 
-/// Returns the engine families on a device. The first call for a device opens it with
-/// [`device_on`]; later calls return the same families.
-///
-/// The families are leaked, so that plans can refer to them and be `Copy`. A process leaks only a
-/// few families for each device.
+/// Returns the engine families on a device, in its lane 0 ([`families_in_lane`]).
 ///
 /// # Errors
 /// Returns an error if the device or its driver does not exist, or cannot be opened.
 pub fn families_on(id: DeviceId) -> Result<Families, DeviceError> {
+    families_in_lane(id, 0)
+}
+
+/// Returns the engine families in a lane of a device. Engines of one lane wait for each other on the device.
+/// Engines of different lanes compute at the same time, so each of several threads takes a lane of its own.
+/// Lane 0 is the device that [`device_on`] opens; any other lane is opened by [`families_apart`]. The first
+/// call for a lane opens it; later calls return the same families.
+///
+/// The families are leaked, so that plans can refer to them and be `Copy`. A process leaks only a
+/// few families for each lane.
+///
+/// # Errors
+/// Returns an error if the device or its driver does not exist, or cannot be opened.
+pub fn families_in_lane(id: DeviceId, lane: u32) -> Result<Families, DeviceError> {
     let mut used = USED.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some((_, families)) = used.iter().find(|(of, _)| *of == id) {
+    if let Some((.., families)) = used.iter().find(|(of, at, _)| (*of, *at) == (id, lane)) {
         return Ok(families.clone());
     }
-    let families = leaked(&device_on(id)?);
-    used.push((id, families.clone()));
+    // Stored times of squarings are found by the model of the device in lane 0.
+    let device = device_on(id)?;
+    let families = if lane == 0 { leaked(&device) } else { families_apart(id)? };
+    used.push((id, lane, families.clone()));
     Ok(families)
 }
 
@@ -79,6 +91,19 @@ mod tests {
     use warpint_device::CPU;
 
     use crate::engine::{BuildOptions, fp64::Fp64, word::Word};
+
+    #[cfg(feature = "sim")]
+    #[test]
+    fn each_lane_has_families_of_its_own() {
+        let addresses = |families: Families| -> Vec<*const ()> {
+            families.into_iter().map(|family| (&raw const *family).cast()).collect()
+        };
+        let lane = |lane| addresses(families_in_lane(DeviceId::Sim, lane).unwrap());
+        assert_eq!(lane(0), addresses(families_on(DeviceId::Sim).unwrap()));
+        assert_eq!(lane(1), lane(1));
+        let other = lane(2);
+        assert!(lane(0).iter().chain(&lane(1)).all(|family| !other.contains(family)));
+    }
 
     #[test]
     fn sound_engines_pass_the_probe() {

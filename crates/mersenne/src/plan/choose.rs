@@ -5,7 +5,7 @@ use std::fmt;
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
-use warpint_device::{CPU, DeviceChoice, DeviceId, first_gpu};
+use warpint_device::{CPU, DeviceChoice, DeviceError, DeviceId, first_gpu};
 
 use super::alike::largest_exponent;
 use super::{EXACT, Plan, PlanError, PlanRequest};
@@ -108,14 +108,14 @@ impl PlanRequest {
         match self.device {
             DeviceChoice::Cpu => Ok(Resolved { request: *self, warning: None }),
             DeviceChoice::On(id) => {
-                let families = places::families_on(id).map_err(EngineError::from)?;
+                let families = self.families_on(id).map_err(EngineError::from)?;
                 Plan::default_among(number, &families, &id.to_string(), self)?.try_out()?;
                 Ok(Resolved { request: *self, warning: None })
             }
             DeviceChoice::Auto => {
                 let gpu = (number.bits() >= LEAST_FOR_DEVICES).then(first_gpu).flatten();
                 let (device, warning) = match gpu {
-                    Some(id) => device_or_cpu(number, id, places::families_on(id), self),
+                    Some(id) => device_or_cpu(number, id, self.families_on(id), self),
                     None => (DeviceChoice::Cpu, None),
                 };
                 Ok(Resolved { request: at(device), warning })
@@ -158,11 +158,16 @@ impl PlanRequest {
     pub fn families(&self) -> Result<(Families, String), PlanError> {
         match self.device {
             DeviceChoice::On(id) => {
-                let families = places::families_on(id).map_err(EngineError::from)?;
+                let families = self.families_on(id).map_err(EngineError::from)?;
                 Ok((families, id.to_string()))
             }
             _ => Ok((places::families_on_cpu(), CPU.to_owned())),
         }
+    }
+
+    /// Returns the engine families on a device, in the lane of the request.
+    fn families_on(&self, id: DeviceId) -> Result<Families, DeviceError> {
+        places::families_in_lane(id, self.lane)
     }
 }
 
@@ -171,7 +176,7 @@ impl PlanRequest {
 pub(super) fn device_or_cpu(
     number: Number,
     id: DeviceId,
-    families: Result<Families, warpint_device::DeviceError>,
+    families: Result<Families, DeviceError>,
     request: &PlanRequest,
 ) -> (DeviceChoice, Option<String>) {
     let on_cpu = |reason: &dyn fmt::Display| {

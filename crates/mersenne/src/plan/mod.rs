@@ -50,6 +50,9 @@ pub struct PlanRequest {
     pub length: Option<usize>,
     /// The number of threads on the CPU; `None` uses all.
     pub threads: Option<usize>,
+    /// The lane of the device ([`families_in_lane`](crate::engine::places::families_in_lane)). Threads that
+    /// compute on one device at the same time have different lanes. The CPU has no lanes.
+    pub lane: u32,
 }
 
 /// The choice of an engine family, a transform length and a variant for one number. The margin of

@@ -87,6 +87,7 @@ mod tests {
             device: DeviceChoice::Cpu,
             length: Some(length),
             threads: Some(1),
+            lane: 0,
         };
         let error = Plan::new(Exponent::new(p).unwrap(), &request).unwrap_err();
         let cause = error.to_string();

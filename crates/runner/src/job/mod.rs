@@ -74,6 +74,9 @@ pub struct Job<'a> {
     /// The limit of k in the search for factors 2kp + 1 of M_p before the test, or, for other numbers,
     /// the limit of the search of [`Number::find_factor`]; `None` for no search.
     pub tf_limit: Option<u64>,
+    /// Whether the choice of a plan for a number other than a Mersenne number may measure times of squarings.
+    /// Without measurements the shortest transform is used that is not known to be slower than a longer one.
+    pub measures: bool,
     /// Whether to remove the checkpoints and the stored result of this test first, so that the test
     /// starts from the beginning.
     pub restart: bool,
@@ -136,6 +139,7 @@ impl<'a> Job<'a> {
             results: None,
             checkpoint_interval: Duration::from_secs(60),
             tf_limit: None,
+            measures: true,
             restart: false,
             order: None,
         }
@@ -380,8 +384,12 @@ impl Run<'_> {
             Some((first, second)) => Plans { first, second: Some(second) },
             None => {
                 self.job.say_choosing(request, &self.reporter);
-                let first =
-                    Plan::fastest(number, request, &tuned).map_err(|e| e.of_request(request))?;
+                let plan = if self.job.measures || number.is_mersenne() {
+                    Plan::fastest(number, request, &tuned)
+                } else {
+                    Plan::new(number, request)
+                };
+                let first = plan.map_err(|e| e.of_request(request))?;
                 Plans { first, second: None }
             }
         };

@@ -19,14 +19,17 @@ const LOOK_EVERY: Duration = Duration::from_millis(50);
 /// The largest number of workers in a directory. Worker numbers are less than this.
 pub const MOST_WORKERS: usize = 1000;
 
-/// The number, device and threads of a worker to be started.
+/// The number, device and threads of a process to be started, which is one worker or a
+/// [`Team`](super::Team).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Seat {
-    /// The worker's number.
+    /// The number of the worker, or of the first worker of the team.
     pub worker: u32,
+    /// The number of workers of the team; 1 for a single worker.
+    pub together: u32,
     /// The device, or the CPU, on which the worker computes.
     pub device: DeviceChoice,
-    /// The number of threads on the CPU; `None` selects all.
+    /// The number of threads of each worker on the CPU; `None` selects all.
     pub threads: Option<usize>,
 }
 
@@ -75,35 +78,44 @@ impl Crew {
     }
 }
 
-/// Returns the workers to be started: `each` workers on every device, numbered 0, 1, … device by
-/// device. `threads` is the number of threads of each worker. If it is `None`, the workers on the
-/// CPU divide the `cores` cores of the CPU among themselves. Each gets at least one thread.
+/// Returns the processes to be started: `each` processes of `together` workers on every device. The workers are
+/// numbered 0, 1, … process by process and device by device. `threads` is the number of threads of each
+/// worker. If it is `None`, workers on the CPU, and workers of teams on devices, divide the `cores` cores of the
+/// CPU among themselves ([`share_of`]).
 ///
 /// # Errors
 /// Returns [`RunError::TooManyWorkers`].
 pub fn seats(
     devices: &[DeviceChoice],
     each: usize,
+    together: u32,
     threads: Option<usize>,
     cores: usize,
 ) -> Result<Vec<Seat>, RunError> {
-    let workers = devices.len() * each;
+    let workers = devices.len() * each * together as usize;
     if workers > MOST_WORKERS {
         return Err(RunError::TooManyWorkers { workers });
     }
-    let on_cpu = |device: &DeviceChoice| !matches!(device, DeviceChoice::On(_));
-    let sharing = devices.iter().filter(|device| on_cpu(device)).count() * each;
-    let seat = |(worker, &device): (usize, &DeviceChoice)| {
-        let share = on_cpu(&device).then(|| (cores / sharing.max(1)).max(1));
-        Seat { worker: worker as u32, device, threads: threads.or(share) }
+    let shares = |device: &DeviceChoice| !matches!(device, DeviceChoice::On(_)) || together > 1;
+    let sharing = devices.iter().filter(|device| shares(device)).count() * each * together as usize;
+    let seat = |(process, &device): (usize, &DeviceChoice)| {
+        let share = shares(&device).then(|| share_of(cores, sharing));
+        let worker = process as u32 * together;
+        Seat { worker, together, device, threads: threads.or(share) }
     };
     let each_device = devices.iter().flat_map(|device| std::iter::repeat_n(device, each));
     Ok(each_device.enumerate().map(seat).collect())
 }
 
+/// Returns the number of threads of each of `workers` workers that share `cores` cores: at least one.
+#[must_use]
+pub fn share_of(cores: usize, workers: usize) -> usize {
+    (cores / workers.max(1)).max(1)
+}
+
 /// The process of a worker that was started.
 struct Running {
-    /// The worker's name, such as `worker 1 (cuda:1)`.
+    /// The worker's name, such as `worker 1 (cuda:1)` or `workers 8 to 15 (cuda:0)`.
     name: String,
     child: Option<Child>,
     /// The threads that pass on the worker's output.
@@ -122,7 +134,10 @@ impl Running {
         is_orderly: fn(ExitStatus) -> bool,
         observer: &Arc<dyn Observer>,
     ) -> Self {
-        let name = format!("worker {} ({})", seat.worker, seat.device);
+        let name = match seat.worker + seat.together.max(1) - 1 {
+            last if last == seat.worker => format!("worker {last} ({})", seat.device),
+            last => format!("workers {} to {last} ({})", seat.worker, seat.device),
+        };
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let observer = Arc::clone(observer);
         let mut running =
@@ -213,7 +228,7 @@ mod tests {
     fn seats_are_numbered_device_by_device_and_share_the_cpu() {
         let gpus = [0, 1].map(|i| DeviceChoice::On(DeviceId::Cuda(i)));
         let found = |devices: &[DeviceChoice], each, threads| -> Vec<_> {
-            let seats = seats(devices, each, threads, 8).unwrap();
+            let seats = seats(devices, each, 1, threads, 8).unwrap();
             seats.iter().map(|s| (s.worker, s.device.to_string(), s.threads)).collect()
         };
         let seat = |n, device: &str, threads| (n, device.to_owned(), threads);
@@ -225,7 +240,18 @@ mod tests {
         let on_cpu = found(&[DeviceChoice::Cpu], 3, None);
         assert_eq!(on_cpu, [0, 1, 2].map(|n| seat(n, "cpu", Some(2))));
         assert_eq!(found(&[DeviceChoice::Auto], 20, None)[19], seat(19, "auto", Some(1)));
-        assert!(seats(&gpus, 501, None, 8).is_err());
+        assert!(seats(&gpus, 501, 1, None, 8).is_err());
+    }
+
+    #[test]
+    fn teams_have_consecutive_numbers_and_share_the_cpu_on_devices_too() {
+        let gpus = [0, 1].map(|i| DeviceChoice::On(DeviceId::Cuda(i)));
+        let found = seats(&gpus, 2, 16, None, 128).unwrap();
+        let numbers: Vec<_> = found.iter().map(|seat| (seat.worker, seat.together)).collect();
+        assert_eq!(numbers, [(0, 16), (16, 16), (32, 16), (48, 16)]);
+        assert!(found.iter().all(|seat| seat.threads == Some(2)));
+        assert_eq!(seats(&[DeviceChoice::Cpu], 1, 64, None, 8).unwrap()[0].threads, Some(1));
+        assert!(seats(&gpus, 16, 32, None, 8).is_err());
     }
 
     #[cfg(unix)]
@@ -256,7 +282,7 @@ mod tests {
                 Ok(())
             }
         }
-        let seat = |worker| Seat { worker, device: DeviceChoice::Cpu, threads: None };
+        let seat = |worker| Seat { worker, together: 1, device: DeviceChoice::Cpu, threads: None };
         let shell = |worker, script: &str| {
             let mut command = Command::new("sh");
             command.args(["-c", script]);

@@ -3,6 +3,7 @@
 //! An assignment is a line in the form of GIMPS or a candidate, a number k·b^n ± 1.
 //! A worker takes the first assignment that it can do and that no other worker has claimed
 //! ([`Claim`]), runs it as a [`Job`](crate::Job), removes its line from the list, and continues.
+//! Workers are processes of their own ([`Crew`]) or threads of one process ([`Team`]), or both.
 //! The table lists the files in the directory for worker N of several. If a directory has only one
 //! worker, `-N` is left out of the names, except in `status-0.json` and `worker-0.lock`:
 //!
@@ -17,7 +18,9 @@
 //! | `M<p>/claim`, `k_b_n+1/claim`, `k_b_n-1/claim` | the claim of all assignments of a number |
 //! | `M<p>.cert` | the start residue of a certification ([`StartFile`]) |
 
+mod advance;
 mod claim;
+mod common;
 mod crew;
 mod entry;
 mod header;
@@ -28,6 +31,7 @@ mod shift;
 mod start_file;
 mod status;
 mod task;
+mod team;
 mod tests_of;
 mod watch;
 mod worker;
@@ -36,11 +40,12 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 pub use claim::Claim;
-pub use crew::{Crew, MOST_WORKERS, Seat, seats};
+pub use crew::{Crew, MOST_WORKERS, Seat, seats, share_of};
 pub use list::{Appended, append, check_line};
 pub use overview::{ListStatus, Overview};
 pub use start_file::{StartFile, StartFileError};
 pub use status::{ErrorStatus, RoundOffStatus, State, TestStatus, WorkerStatus};
+pub use team::{MOST_TOGETHER, Team};
 pub use tests_of::spec_of;
 pub use watch::Watch;
 pub use worker::{Ended, Tally, Worker};

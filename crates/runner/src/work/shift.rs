@@ -1,22 +1,23 @@
 //! The loop of a worker over the lines of its lists.
 
-use std::collections::HashSet;
 use std::fs;
+use std::panic::{self, AssertUnwindSafe};
+use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use warpint_gimps::{Assignment, Line, Work, WorkFile};
 use warpint_mersenne::proof::{Points, power_for};
 use warpint_mersenne::{Exponent, Number, StopToken, TestKind};
-use warpint_progress::units;
 
-use super::entry::{Entry, Key, depends_on_others, entries, position};
-use super::task::{Errand, Place, Task};
-use super::worker::{Ended, Tally, Worker};
+use super::common::{Common, Doing, Left, Member};
+use super::entry::{Entry, depends_on_others, entries, position};
+use super::task::{Errand, Held, Place, Task};
+use super::worker::{Tally, Worker};
 use super::{Claim, StartFile, Watch, spec_of};
 use crate::RunError;
 use crate::candidate::Candidate;
-use crate::error::{one_line, with_causes};
+use crate::error::{one_line, text_of_panic, with_causes};
 use crate::job::{Job, Order, TF_LIMIT};
 use crate::note::Note;
 use crate::observer::{Reporter, RunEvent};
@@ -28,8 +29,17 @@ const MOST_TOLD: usize = 20;
 
 /// The interval at which a worker without work reads its lists.
 const POLL: Duration = Duration::from_secs(2);
-/// The interval at which a waiting worker looks for a stop request.
+/// The interval at which a worker without work looks for a stop request and for the end of the others' work.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
+
+/// The way in which a worker ended without an error.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Until {
+    /// No line is left that the worker can do.
+    NoWorkLeft,
+    /// The worker was stopped by the stop token.
+    Stopped,
+}
 
 /// The state of a worker while it does the assignments of its lists.
 pub(super) struct Shift<'a> {
@@ -40,16 +50,12 @@ pub(super) struct Shift<'a> {
     watch: &'a Watch,
     reporter: Reporter,
     stop: &'a StopToken,
-    /// The lines that are not assignments for this program and have been reported to the user. Each
-    /// line is reported only once for the same reason.
-    told: HashSet<(Vec<u8>, String)>,
-    /// The lines whose assignments failed, or that could not be removed after their assignments
-    /// were done. These assignments are not tried again.
-    given_up: HashSet<Key>,
+    /// This worker among those of the process, and what they have in common.
+    member: Member,
+    common: Arc<Common>,
     /// The text of the last warning that the lines of a file of additions could not be moved;
     /// `None` if lines have been moved since. The same warning is not repeated.
     stuck: Option<String>,
-    tally: Tally,
 }
 
 impl<'a> Shift<'a> {
@@ -59,62 +65,86 @@ impl<'a> Shift<'a> {
         watch: &'a Watch,
         reporter: Reporter,
         stop: &'a StopToken,
+        member: Member,
     ) -> Self {
-        Self {
-            options,
-            lists,
-            watch,
-            reporter,
-            stop,
-            told: HashSet::new(),
-            given_up: HashSet::new(),
-            stuck: None,
-            tally: Tally { worker: options.number, ..Tally::default() },
-        }
+        let common = Arc::clone(member.common());
+        Self { options, lists, watch, reporter, stop, member, common, stuck: None }
     }
 
-    /// Does assignments until none is left that this worker can do, or until a stop is requested.
-    /// If [`Worker::wait`] is true, waits for new lines when none is left.
-    pub(super) fn all(mut self) -> Result<Ended, RunError> {
+    /// Does assignments until no worker of the process finds one that it can do, or until a stop is requested.
+    /// A worker that finds none waits, because lines may be added while others work. If [`Worker::wait`] is
+    /// true, the workers also wait for new lines when none of them has work.
+    pub(super) fn all(mut self) -> Result<Until, RunError> {
         let reporter = self.reporter.clone();
         StartFile::clear_finished(&self.options.dir, &mut |note| reporter.say(&note));
-        let mut waiting = false;
         loop {
             self.reporter.event(&RunEvent::Saves(false));
             if self.stop.is_stopped() {
-                return Ok(Ended::Stopped);
+                return Ok(Until::Stopped);
             }
             self.merge_added();
             if let Some(task) = self.next()? {
-                waiting = false;
+                self.member.turn(Doing::Works);
                 if self.work(&task)? {
-                    return Ok(Ended::Stopped);
-                }
-            } else if self.options.wait {
-                if !waiting {
-                    let summary = self.summary();
-                    self.reporter.say(&Note::NoWorkLeft { summary, waits: true });
-                    self.watch.waits();
-                    waiting = true;
-                }
-                self.reporter.event(&RunEvent::Saves(true));
-                if !pause(self.stop) {
-                    return Ok(Ended::Stopped);
+                    return Ok(Until::Stopped);
                 }
             } else {
-                break;
+                if self.member.doing() == Doing::Works {
+                    self.watch.waits();
+                }
+                self.member.turn(Doing::Rests);
+                if let Some(until) = self.rest()? {
+                    return Ok(until);
+                }
+                self.member.turn(Doing::Looks);
             }
         }
-        self.tally.status = "no work left";
-        let summary = self.summary();
-        self.reporter.say(&Note::NoWorkLeft { summary, waits: false });
-        self.reporter.observer.no_work_left(&self.tally).map_err(RunError::Undelivered)?;
-        Ok(Ended::NoWorkLeft(self.tally))
+    }
+
+    /// Waits until the lists are to be read again. Returns how the worker ends, if it does.
+    fn rest(&self) -> Result<Option<Until>, RunError> {
+        let begin = Instant::now();
+        self.reporter.event(&RunEvent::Saves(true));
+        while begin.elapsed() < POLL {
+            if self.stop.is_stopped() {
+                return Ok(Some(Until::Stopped));
+            }
+            if let Some(tally) = self.common.conclude() {
+                self.report(&tally)?;
+                return Ok((!self.options.wait).then_some(Until::NoWorkLeft));
+            }
+            if self.common.is_over() {
+                self.watch.log("ends, no work is left");
+                return Ok(Some(Until::NoWorkLeft));
+            }
+            thread::sleep(LOOK_EVERY);
+        }
+        Ok(None)
+    }
+
+    /// Reports that no worker of the process has work.
+    fn report(&self, tally: &Tally) -> Result<(), RunError> {
+        let waits = self.options.wait;
+        let paths: Vec<_> =
+            self.lists.iter().map(|list| list.path().display().to_string()).collect();
+        let places = match tally.together {
+            None => paths.join(" and "),
+            // Each of them also has a list of its own.
+            Some(_) => paths.last().cloned().unwrap_or_default(),
+        };
+        let summary = format!("no work left in {places}: {tally}");
+        self.reporter.say(&Note::NoWorkLeft { summary, waits });
+        if waits {
+            return Ok(());
+        }
+        self.reporter.observer.no_work_left(tally).map_err(RunError::Undelivered)
     }
 
     /// Moves the lines that other programs have written to files of additions, such as
     /// `worktodo.add`, to the lists.
     fn merge_added(&mut self) {
+        let common = Arc::clone(&self.common);
+        let _alone = common.change_lists();
         for list in 0..self.lists.len() {
             let merged = self.lists[list].merge_added_unless(depends_on_others);
             self.pass_notices(list);
@@ -146,11 +176,10 @@ impl<'a> Shift<'a> {
         'again: loop {
             let mut places = self.read()?;
             // All lines are reported at once, while the line numbers match those in the file.
-            self.tell_of_others(&places);
-            self.tally.busy = 0;
+            let mut left = self.tell_of_others(&places);
             places.sort_by_key(|place| !place.is_cert());
             for place in places {
-                if self.given_up.contains(&place.key()) {
+                if self.common.is_given_up(&place.key()) {
                     continue;
                 }
                 let errand = match Errand::of(&place.entry) {
@@ -161,12 +190,24 @@ impl<'a> Shift<'a> {
                         continue;
                     }
                 };
+                let Some(reserved) = self.common.reserve(errand.number()) else { continue };
                 match self.claim(errand.number()) {
-                    Ok(Some(_claim)) if !self.is_there(&place)? => continue 'again,
-                    Ok(Some(claim)) => return Ok(Some(Task { place, errand, _claim: claim })),
-                    Ok(None) => self.tally.busy += 1,
+                    Ok(Some(claim)) => {
+                        let held = Held { _claim: claim, _reserved: reserved };
+                        if !self.is_there(&place)? {
+                            continue 'again;
+                        }
+                        // Another worker of the process may have tried it meanwhile.
+                        if !self.common.is_given_up(&place.key()) {
+                            return Ok(Some(Task { place, errand, _held: held }));
+                        }
+                    }
+                    Ok(None) => left[place.list].busy += 1,
                     Err(e) => self.give_up(&place, e),
                 }
+            }
+            for (list, left) in self.lists.iter().zip(left) {
+                self.common.looked(list.path(), left);
             }
             return Ok(None);
         }
@@ -184,29 +225,29 @@ impl<'a> Shift<'a> {
         Ok(places)
     }
 
-    /// Counts the lines that are not assignments for this program, and reports each line to the
+    /// Counts the lines that are not assignments for this program, list by list, and reports each line to the
     /// user once. Of many lines that are found at a time, only the first ones are reported one by one.
-    fn tell_of_others(&mut self, places: &[Place]) {
-        (self.tally.malformed, self.tally.foreign) = (0, 0);
+    fn tell_of_others(&self, places: &[Place]) -> Vec<Left> {
+        let mut left = vec![Left::default(); self.lists.len()];
         let (mut told, mut untold) = (0, 0);
         for place in places {
             let why = match &place.entry {
                 Entry::Nothing | Entry::Assignment(_) | Entry::Candidate(_) => continue,
                 // The header above the line is reported.
                 Entry::BelowMalformed => {
-                    self.tally.malformed += 1;
+                    left[place.list].malformed += 1;
                     continue;
                 }
                 Entry::Malformed(why) => {
-                    self.tally.malformed += 1;
+                    left[place.list].malformed += 1;
                     why
                 }
                 Entry::Foreign(why) => {
-                    self.tally.foreign += 1;
+                    left[place.list].foreign += 1;
                     why
                 }
             };
-            if !self.told.insert((place.line.bytes.clone(), why.clone())) {
+            if !self.common.tell(&place.line.bytes, why) {
                 continue;
             }
             if told == MOST_TOLD {
@@ -220,6 +261,7 @@ impl<'a> Shift<'a> {
         if untold > 0 {
             self.reporter.warn(&Warning::MoreNotOurs { count: untold });
         }
+        left
     }
 
     fn claim(&self, number: Number) -> Result<Option<Claim>, RunError> {
@@ -298,7 +340,8 @@ impl<'a> Shift<'a> {
     }
 
     /// Runs the job of a task, and removes its line if the result is recorded. Returns true if a stop
-    /// request ended the test.
+    /// request ended the test. If the test panics, which is an error of this program, the assignment fails, and
+    /// the worker goes on.
     ///
     /// # Errors
     /// [`RunError::NotKept`] if the result is neither stored nor recorded, as on a full disk: the results of
@@ -314,10 +357,19 @@ impl<'a> Shift<'a> {
         let job = Job {
             request: self.options.request,
             checkpoint_interval: self.options.checkpoint_interval,
+            measures: self.options.measures,
             order: Some(order),
             ..job
         };
-        match job.run(&self.reporter.observer, self.stop) {
+        // What a panic leaves behind is dropped, but for the log and the status, which each event updates.
+        let run = || job.run(&self.reporter.observer, self.stop);
+        let ended = panic::catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|panic| {
+            self.reporter.event(&RunEvent::TestEnds);
+            Err(RunError::Panicked { what: text_of_panic(panic.as_ref()) })
+        });
+        let finished = matches!(ended, Ok(Report::Test(_)));
+        self.common.add_squarings(self.watch.take_squarings(finished), finished);
+        match ended {
             Ok(Report::Stopped(_)) => return Ok(true),
             Ok(_) => self.finish(task, kind),
             Err(e @ RunError::NotKept { recorded: false, .. }) => return Err(e),
@@ -350,7 +402,10 @@ impl<'a> Shift<'a> {
     fn finish(&mut self, task: &Task, kind: TestKind) {
         let place = &task.place;
         let key = place.key();
-        let removed = self.lists[place.list].remove_chosen(|lines| position(lines, &key));
+        let removed = {
+            let _alone = self.common.change_lists();
+            self.lists[place.list].remove_chosen(|lines| position(lines, &key))
+        };
         self.pass_notices(place.list);
         match removed {
             Ok(was_there) => {
@@ -362,7 +417,7 @@ impl<'a> Shift<'a> {
                 {
                     self.remove_start(work, kind);
                 }
-                self.tally.done += 1;
+                self.common.add_done();
                 self.watch.ended(true);
             }
             Err(source) => self.give_up(place, RunError::LineStays { source }),
@@ -390,9 +445,7 @@ impl<'a> Shift<'a> {
     fn give_up(&mut self, place: &Place, error: RunError) {
         let warning = Warning::Failed { place: self.at(place), reason: one_line(&error) };
         self.reporter.warn(&warning);
-        self.given_up.insert(place.key());
-        self.tally.failed += 1;
-        self.tally.errors.push(error);
+        self.common.give_up(place.key(), error);
         self.watch.ended(false);
     }
 
@@ -406,38 +459,4 @@ impl<'a> Shift<'a> {
             self.reporter.say(&Note::LockTakenOver(notice));
         }
     }
-
-    fn summary(&self) -> String {
-        let Tally { done, failed, malformed, foreign, busy, .. } = self.tally;
-        let paths: Vec<_> =
-            self.lists.iter().map(|list| list.path().display().to_string()).collect();
-        let mut line = format!(
-            "no work left in {}: {} done",
-            paths.join(" and "),
-            units::count(done, "assignment")
-        );
-        for (n, what) in [
-            (failed, "failed"),
-            (busy, "taken by other workers"),
-            (malformed, "malformed"),
-            (foreign, "for other programs"),
-        ] {
-            if n > 0 {
-                line += &format!(", {n} {what}");
-            }
-        }
-        line
-    }
-}
-
-/// Waits until the lists are to be read again. Returns false if a stop was requested.
-fn pause(stop: &StopToken) -> bool {
-    let begin = Instant::now();
-    while begin.elapsed() < POLL {
-        if stop.is_stopped() {
-            return false;
-        }
-        thread::sleep(LOOK_EVERY);
-    }
-    true
 }

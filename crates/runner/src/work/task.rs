@@ -4,6 +4,7 @@ use warpint_gimps::{Assignment, NumberedLine, Work};
 use warpint_mersenne::{Exponent, ExponentError, Number};
 
 use super::Claim;
+use super::common::Reserved;
 use super::entry::{Entry, Key};
 use crate::Candidate;
 
@@ -58,5 +59,13 @@ impl Errand {
 pub(super) struct Task {
     pub(super) place: Place,
     pub(super) errand: Errand,
+    pub(super) _held: Held,
+}
+
+/// The claim on a number: that of the process, and that of the worker within the process. The claim of the
+/// process ends first, so that a worker that can reserve the number does not take its own process for another
+/// one.
+pub(super) struct Held {
     pub(super) _claim: Claim,
+    pub(super) _reserved: Reserved,
 }

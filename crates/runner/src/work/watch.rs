@@ -9,6 +9,7 @@ use warpint_device::WatchedSensors;
 use warpint_gimps as gimps;
 use warpint_mersenne::{Event, Number, Plan, TestKind, progress_line};
 
+use super::advance::Advance;
 use super::log::Log;
 use super::status::{ErrorStatus, RoundOffStatus, State, TestStatus, WorkerStatus};
 use crate::observer::Observer;
@@ -34,6 +35,8 @@ struct Told {
     progress: String,
     /// The sensors of the device that runs the test.
     sensors: WatchedSensors,
+    /// The squarings of the test.
+    advance: Advance,
 }
 
 impl fmt::Debug for Watch {
@@ -67,6 +70,7 @@ impl Watch {
             proof_begun: Instant::now(),
             progress: String::new(),
             sensors: WatchedSensors::by(None),
+            advance: Advance::default(),
         };
         told.write();
         Self(Arc::new(Mutex::new(told)))
@@ -125,6 +129,7 @@ impl Watch {
     /// Records an event of the test in the status and, unless it is a progress event, in the log.
     pub fn event(&self, event: &Event) {
         let mut told = self.told();
+        told.advance.event(event);
         if let Some(line) = told.take(event) {
             told.say(&line);
         }
@@ -151,6 +156,12 @@ impl Watch {
         if begins || told.written.elapsed() >= WRITE_EVERY {
             told.write();
         }
+    }
+
+    /// Returns the number of squarings since the last call. `finished` states whether the test has ended with
+    /// a result.
+    pub(super) fn take_squarings(&self, finished: bool) -> u64 {
+        self.told().advance.take(finished)
     }
 
     /// Records in the status that an assignment is done or, if `done` is false, has failed.

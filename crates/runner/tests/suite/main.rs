@@ -2,6 +2,8 @@
 #![cfg(test)]
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
+mod team;
+
 use std::fs;
 use std::path::Path;
 use std::sync::{Arc, Mutex};

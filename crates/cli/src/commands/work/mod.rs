@@ -1,20 +1,24 @@
-//! The command `warpint work [DIR]`: does the assignments of a worktodo.txt, one after the other.
+//! The command `warpint work [DIR]`: does the assignments of a worktodo.txt.
 
 mod several;
 
+use std::thread;
 use std::time::Duration;
 
 use anyhow::Context;
 use serde::Serialize;
 use warpint::gimps::WorkFile;
 use warpint::mersenne::{DeviceChoice, PlanRequest};
-use warpint::runner::work::{Appended, Ended, Worker, append, check_line};
+use warpint::runner::work::{
+    Appended, Ended, MOST_WORKERS, Team, Worker, append, check_line, share_of,
+};
 
 use crate::args::{Places, WorkArgs};
 use crate::console::Console;
 use crate::exit::{self, BadRequest, Exit};
 use crate::report;
 use crate::run;
+use crate::together::Together;
 use crate::units;
 
 pub(crate) fn run(args: &WorkArgs) -> anyhow::Result<Exit> {
@@ -40,20 +44,36 @@ pub(crate) fn run(args: &WorkArgs) -> anyhow::Result<Exit> {
         return Err(BadRequest(line.into()).into());
     }
     let device = match (devices.as_slice(), args.workers) {
-        // A single worker runs in this process.
+        // The workers run in this process.
         (&[device], None) => device,
         (devices, workers) => {
             WorkFile::new(dir, Duration::ZERO).read()?;
             return several::run(args, devices, workers.unwrap_or(1));
         }
     };
+    if let (Some(first), together @ 2..) = (args.worker, args.together)
+        && first + together > MOST_WORKERS as u32
+    {
+        let line = format!(
+            "--worker {first} with --together {together}: worker numbers are below {MOST_WORKERS}"
+        );
+        return Err(BadRequest(line).into());
+    }
     let request = args.plan_request(device);
     if let DeviceChoice::On(_) = request.device {
         // An unusable device is reported before any file is changed.
         run::resolve_for_any(&request)?;
     }
-    let (console, stop) = Console::install(args.quiet, args.json)?;
-    Ok(match worker(args, request).run(&console, &stop)? {
+    let worker = worker(args, request);
+    let ended = if args.together > 1 {
+        let team = Team::of(&worker, args.together)?;
+        let (observers, stop) = Together::install(args.quiet, args.json, args.together as usize)?;
+        team.run(&observers, &stop)?
+    } else {
+        let (console, stop) = Console::install(args.quiet, args.json)?;
+        worker.run(&console, &stop)?
+    };
+    Ok(match ended {
         Ended::Stopped => Exit::Stopped,
         Ended::NoWorkLeft(tally) => {
             let classes = tally.errors.iter().map(|error| exit::class_of_error(error));
@@ -66,6 +86,10 @@ fn worker(args: &WorkArgs, request: PlanRequest) -> Worker {
     let mut worker = Worker::new(&args.dir);
     worker.number = args.worker;
     worker.request = request;
+    if args.together > 1 && request.threads.is_none() {
+        let cores = thread::available_parallelism().map_or(1, |n| n.get());
+        worker.request.threads = Some(share_of(cores, args.together as usize));
+    }
     worker.wait = args.wait;
     worker.user = args.user.clone();
     worker.computer = args.computer.clone();

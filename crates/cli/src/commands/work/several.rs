@@ -1,6 +1,6 @@
-//! Several workers in one directory, each in a process of its own.
+//! Several processes in one directory, each of which is one worker or, with `--together`, several.
 //!
-//! Each worker is started by the command `warpint work DIR --worker N --device …`, as a user would
+//! Each process is started by the command `warpint work DIR --worker N --device …`, as a user would
 //! start it.
 
 use std::ffi::OsString;
@@ -16,11 +16,11 @@ use crate::console::Console;
 use crate::exit::Exit;
 use crate::signals;
 
-/// Starts `each` workers on every device, and waits until all workers have ended. Returns the exit
-/// code of all workers together.
+/// Starts `each` processes on every device, and waits until all have ended. Returns the exit code of all
+/// processes together.
 pub(super) fn run(args: &WorkArgs, devices: &[DeviceChoice], each: usize) -> anyhow::Result<Exit> {
     let cores = thread::available_parallelism().map_or(1, |n| n.get());
-    let seats = seats(devices, each, args.how.threads, cores)?;
+    let seats = seats(devices, each, args.together, args.how.threads, cores)?;
     let program = std::env::current_exe().context("cannot find the program's own file")?;
     let command = |seat: Seat| {
         let mut command = Command::new(&program);
@@ -60,6 +60,7 @@ fn worker_args(args: &WorkArgs, seat: &Seat) -> Vec<OsString> {
         add: _,
         worker: _,
         workers: _,
+        together: _,
         wait,
         user,
         computer,
@@ -74,6 +75,9 @@ fn worker_args(args: &WorkArgs, seat: &Seat) -> Vec<OsString> {
     let mut line: Vec<OsString> = vec!["work".into()];
     let mut give = |name: &str, value: &str| line.push(format!("--{name}={value}").into());
     give("worker", &seat.worker.to_string());
+    if seat.together > 1 {
+        give("together", &seat.together.to_string());
+    }
     give("device", &Places::One(seat.device).to_string());
     if let Some(threads) = seat.threads {
         give("threads", &threads.to_string());
@@ -141,8 +145,12 @@ mod tests {
 
     #[test]
     fn a_worker_gets_the_options_of_all_and_its_own() {
-        let seat =
-            Seat { worker: 2, device: DeviceChoice::On(DeviceId::Cuda(1)), threads: Some(3) };
+        let seat = Seat {
+            worker: 2,
+            together: 1,
+            device: DeviceChoice::On(DeviceId::Cuda(1)),
+            threads: Some(3),
+        };
         for (all, own) in [
             (
                 vec!["--", "-x/y"],
@@ -191,6 +199,16 @@ mod tests {
     }
 
     #[test]
+    fn a_team_gets_its_first_number_and_its_size() {
+        let device = DeviceChoice::On(DeviceId::Cuda(0));
+        let seat = Seat { worker: 32, together: 16, device, threads: Some(2) };
+        let line = worker_args(&parse(&["--workers=3", "--together=16"]), &seat);
+        let line: Vec<_> = line.iter().map(|part| part.to_str().unwrap()).collect();
+        let begin = ["work", "--worker=32", "--together=16", "--device=cuda:0", "--threads=2"];
+        assert_eq!(line[..5], begin);
+    }
+
+    #[test]
     fn the_gravest_exit_code_stands_for_all() {
         use Exit::{BadInput, Done, Failed, Stopped};
         assert_eq!(exit_of(false, &[Done, Done]), Done);
@@ -207,7 +225,7 @@ mod tests {
         use warpint::mersenne::StopToken;
         use warpint::runner::{Observer, Unobserved};
 
-        let seat = |worker| Seat { worker, device: DeviceChoice::Cpu, threads: None };
+        let seat = |worker| Seat { worker, together: 1, device: DeviceChoice::Cpu, threads: None };
         let shell = |worker, script: &str| {
             let mut command = Command::new("sh");
             command.args(["-c", script]);
