@@ -7,7 +7,7 @@
 mod convert;
 mod form;
 
-pub(crate) use form::{FormLayout, StoredForm};
+pub(crate) use form::{FormLayout, FormWeights, StoredForm};
 
 /// The layout of the words of a residue mod 2^p − 1 in a transform of length N.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
