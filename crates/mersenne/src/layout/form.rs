@@ -106,11 +106,11 @@ impl FormLayout {
                 digits[0] = digits[0].wrapping_add(carry as i32);
                 return;
             }
-            for j in 0..self.len {
+            for (j, digit) in digits.iter_mut().enumerate() {
                 if carry == 0 {
                     return;
                 }
-                carry = self.carry_into(&mut digits[j], j, carry);
+                carry = self.carry_into(digit, j, carry);
             }
         }
     }

@@ -292,10 +292,11 @@ fn put_digits(digits: &[i32; RUN], points: &mut [f64]) {
 #[multiversion(targets("x86_64+avx2+fma+bmi1+bmi2+lzcnt"))]
 fn pack(shape: &Shape, starts: &[Start], runs: &[Run], points: &[f64], mut part: Part<'_>) {
     let width = 2 * shape.column_count();
-    for r in part.words.start / width..part.words.end / width {
+    let rows = part.words.start / width..part.words.end / width;
+    for (r, &start) in rows.clone().zip(&starts[rows]) {
         let place = shape.place(r);
         for (block, run) in points.chunks_exact(shape.stride()).zip(runs) {
-            part.push(run, starts[r], &digits_of(&block[place..]));
+            part.push(run, start, &digits_of(&block[place..]));
         }
     }
     part.end();
