@@ -31,6 +31,9 @@ pub(crate) struct Options {
     /// The time of each lap, in seconds; each number has three
     #[arg(long, default_value_t = 0.2)]
     lap: f64,
+    /// The number of threads on the CPU; by default all
+    #[arg(long)]
+    threads: Option<usize>,
     /// Also time squarings of this many numbers at a time, each with an engine and a stream of its own
     #[arg(long, value_delimiter = ',')]
     together: Vec<usize>,
@@ -121,7 +124,7 @@ fn line(
     length: usize,
     options: &Options,
 ) -> Result<()> {
-    let plan = |number| Plan::of_family(number, family, Some(length), None);
+    let plan = |number| Plan::of_family(number, family, Some(length), options.threads);
     let mut timers = [plan(number)?.timer()?, plan(mersenne)?.timer()?];
     let mut laps = vec![];
     for timer in &mut timers {

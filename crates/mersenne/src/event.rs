@@ -71,11 +71,13 @@ pub enum Event {
         pid: u32,
     },
     /// Round-off exceeded its limit. The test continues from the last good state with a longer
-    /// transform.
+    /// transform. If the engine has none, the first attempt is with the same transform, and the next
+    /// with the engine `plain`.
     Lengthened {
         /// The transform length that was too short.
         from: usize,
-        /// The transform length used from now on; 1 if the engine `plain` is used.
+        /// The transform length used from now on; 1 if the engine `plain` is used. It is `from` if the
+        /// engine has no longer transform, and this is the first error since the last good state.
         to: usize,
         /// The measured round-off: the largest distance of a transform output from the nearest
         /// integer.
@@ -176,6 +178,10 @@ impl Event {
             Self::StaleLock { pid } => {
                 format!("took over the lock of process {pid}, which no longer runs")
             }
+            Self::Lengthened { from, to, round_off, back_to } if from == to => format!(
+                "round-off {round_off:.4} is too much for {}, the longest transform: trying once more from iteration {back_to}",
+                count_words(*from),
+            ),
             Self::Lengthened { from, to, round_off, back_to } => {
                 let with = if to < from { "exact products".into() } else { count_words(*to) };
                 format!(
@@ -314,6 +320,13 @@ mod tests {
         let to_plain =
             Event::Lengthened { from: 12_288, to: 1, round_off: 0.45, back_to: 7 }.line().unwrap();
         assert!(to_plain.ends_with("going on from iteration 7 with exact products"));
+        let same = Event::Lengthened { from: 12_288, to: 12_288, round_off: 0.45, back_to: 7 };
+        assert_eq!(
+            same.line().as_deref(),
+            Some(
+                "round-off 0.4500 is too much for 12K words, the longest transform: trying once more from iteration 7"
+            )
+        );
         let line = |to| Event::WrongSquaring { from: 12_288, to, back_to: 7 }.line().unwrap();
         assert!(line(12_288).ends_with("going on from iteration 7"));
         assert!(line(14_336).ends_with("once more: going on from iteration 7 with 14K words"));

@@ -137,8 +137,7 @@ pub(crate) enum Command {
     /// Powers are guarded by Gerbicz–Li checks, the other tests by Jacobi symbols.
     ///
     /// Of the numbers other than 2^p-1, K*2^N+1 and K*2^N-1 with K < 2^20 and 10,000 bits or more are tested by
-    /// the engine `fp64`, on a GPU, or on the CPU up to 1.2 million (for large K) or 2.5 million bits (for
-    /// K = 1). All others are tested by `plain` on the CPU.
+    /// the engine `fp64`, on a GPU or on the CPU. All others are tested by `plain` on the CPU.
     /// The verdict is P (proven prime), PRP (probable prime), C (composite) or F (a factor is known). It is
     /// stored beside the checkpoints, and for numbers other than 2^p-1 it is not appended to a results file.
     #[command(after_help = number::EXAMPLES)]

@@ -347,12 +347,6 @@ pub trait EngineFamily: Sync {
         number.is_mersenne() && self.exponent_range().contains(&number.exponent())
     }
 
-    /// Returns the largest number of threads that engines for the number use. By default it has no limit.
-    fn most_threads(&self, number: Number) -> usize {
-        let _ = number;
-        usize::MAX
-    }
-
     /// Returns the transform lengths from `from` to `to`, both included, that this family can
     /// build, in ascending order.
     fn lengths(&self, from: usize, to: usize) -> Vec<usize>;

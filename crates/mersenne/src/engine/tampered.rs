@@ -4,6 +4,7 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use super::fp64::ROUND_OFF_LIMIT;
 use super::{BuildOptions, Engine, EngineError, EngineFamily, Health, Margin, Step};
 use crate::{Number, Residue, Shift};
 
@@ -14,7 +15,8 @@ struct Error {
     /// Returns whether the result of a squaring is wrong. The argument is the number of the
     /// squaring, counted from 1.
     at: Box<dyn Fn(u64) -> bool + Send + Sync>,
-    change: fn(&Residue) -> Residue,
+    /// How the result is changed; `None` means that the squaring fails because of its round-off.
+    change: Option<fn(&Residue) -> Residue>,
     /// The number of the squaring from which on the engines say that they are not intact.
     damaged_from: u64,
     squarings: AtomicU64,
@@ -42,7 +44,24 @@ impl Tampered {
         change: fn(&Residue) -> Residue,
     ) -> &'static Self {
         let (register, squarings) = (register.into(), AtomicU64::new(0));
-        let error = Error { register, at: Box::new(at), change, damaged_from: u64::MAX, squarings };
+        let (at, change) = (Box::new(at), Some(change));
+        let error = Error { register, at, change, damaged_from: u64::MAX, squarings };
+        Box::leak(Box::new(Self { inner, error: Arc::new(error) }))
+    }
+
+    /// Returns a family whose engines compute like those of `inner`, but fail because of their round-off at
+    /// those squarings for whose number `at` returns true.
+    pub(crate) fn imprecise(
+        inner: &'static dyn EngineFamily,
+        at: impl Fn(u64) -> bool + Send + Sync + 'static,
+    ) -> &'static Self {
+        let error = Error {
+            register: None,
+            at: Box::new(at),
+            change: None,
+            damaged_from: u64::MAX,
+            squarings: AtomicU64::new(0),
+        };
         Box::leak(Box::new(Self { inner, error: Arc::new(error) }))
     }
 
@@ -52,7 +71,7 @@ impl Tampered {
         let error = Error {
             register: None,
             at: Box::new(|_| false),
-            change: zero,
+            change: Some(zero),
             damaged_from: from,
             squarings: AtomicU64::new(0),
         };
@@ -159,7 +178,11 @@ impl Engine for TamperedEngine {
             if self.error.register.is_none_or(|register| register == reg) {
                 let number = self.error.squarings.fetch_add(1, Ordering::Relaxed) + 1;
                 if (self.error.at)(number) {
-                    let changed = (self.error.change)(&self.inner.read(reg, Shift::ZERO)?);
+                    let Some(change) = self.error.change else {
+                        let (length, limit) = (self.length(), ROUND_OFF_LIMIT);
+                        return Err(EngineError::RoundOff { measured: 0.45, limit, length });
+                    };
+                    let changed = change(&self.inner.read(reg, Shift::ZERO)?);
                     self.inner.write(reg, &changed, Shift::ZERO)?;
                 }
             }

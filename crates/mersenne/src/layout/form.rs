@@ -95,43 +95,57 @@ impl FormLayout {
     /// words that such a carry has passed are at the other end of their range. What is left after the
     /// last round stays in words 0 and W − 1; the value is right in any case.
     pub(crate) fn wrap(&self, digits: &mut [i32], mut carry: i64) {
-        let (k, n) = (i128::from(self.number.multiplier()), u64::from(self.number.exponent()));
-        let (last, top) = (self.len - 1, self.offset(self.len) - n);
-        let (word, bit) = self.at_exponent();
         for round in 0..4 {
             if carry == 0 {
                 return;
             }
-            let v = i128::from(carry) << top;
-            let q = (v + k / 2).div_euclid(k);
-            let r = v - q * k;
-            // r·2^n. The last word keeps its carry.
-            let mut into = (r as i64) << bit;
-            for j in word..last {
-                into = self.carry_into(digits, j, into);
-            }
-            digits[last] = digits[last].wrapping_add(into as i32);
-            let q = if self.number.sign() == Sign::Plus { -q } else { q };
-            carry = q as i64;
+            let rest;
+            (carry, rest) = self.divided_carry(carry);
+            self.add_at_exponent(digits, rest);
             if round == 3 {
                 digits[0] = digits[0].wrapping_add(carry as i32);
                 return;
             }
-            for j in 0..self.len {
+            for (j, digit) in digits.iter_mut().enumerate() {
                 if carry == 0 {
                     return;
                 }
-                carry = self.carry_into(digits, j, carry);
+                carry = self.carry_into(digit, j, carry);
             }
         }
     }
 
-    /// Adds a carry to word j. Returns the carry out of it.
-    fn carry_into(&self, digits: &mut [i32], j: usize, carry: i64) -> i64 {
+    /// Returns (−c·q, r) for a carry C out of the last word, where C·2^κ = q·k + r and |r| ≤ k/2. Then
+    /// C·2^(B_W) ≡ −c·q + r·2^n.
+    pub(crate) fn divided_carry(&self, carry: i64) -> (i64, i64) {
+        let k = i128::from(self.number.multiplier());
+        let v = i128::from(carry) << self.top();
+        let q = (v + k / 2).div_euclid(k);
+        let r = v - q * k;
+        let q = if self.number.sign() == Sign::Plus { -q } else { q };
+        (q as i64, r as i64)
+    }
+
+    /// Adds r·2^n to the residue whose last words are `last`, from the word with bit n on or more. The last
+    /// word keeps its carry.
+    pub(crate) fn add_at_exponent(&self, last: &mut [i32], r: i64) {
+        let first = self.len - last.len();
+        let (word, bit) = self.at_exponent();
+        let mut carry = r << bit;
+        for j in word..self.len - 1 {
+            carry = self.carry_into(&mut last[j - first], j, carry);
+        }
+        if let Some(digit) = last.last_mut() {
+            *digit = digit.wrapping_add(carry as i32);
+        }
+    }
+
+    /// Adds a carry to the digit of word j. Returns the carry out of it.
+    fn carry_into(&self, digit: &mut i32, j: usize, carry: i64) -> i64 {
         let bits = self.bits(j);
-        let v = i64::from(digits[j]).wrapping_add(carry);
+        let v = i64::from(*digit).wrapping_add(carry);
         let next = carry_out(v, bits);
-        digits[j] = v.wrapping_sub(next << bits) as i32;
+        *digit = v.wrapping_sub(next << bits) as i32;
         next
     }
 

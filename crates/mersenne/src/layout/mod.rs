@@ -9,7 +9,7 @@ mod digits;
 mod form;
 
 pub(crate) use digits::{DigitLayout, StoredDigits};
-pub(crate) use form::{FormLayout, StoredForm};
+pub(crate) use form::{FormLayout, FormWeights, StoredForm};
 
 /// The layout of the words of a residue mod 2^p − 1 in a transform of length N.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -449,7 +449,7 @@ impl Plan {
     /// Returns the number of threads of the engine.
     #[must_use]
     pub fn threads(&self) -> usize {
-        self.threads.min(self.family.most_threads(self.number))
+        self.threads
     }
 }
 

@@ -107,17 +107,19 @@ impl StoredTimes for Times {
 }
 
 #[test]
-fn a_plan_has_the_threads_of_its_engine() {
+fn a_plan_has_the_threads_of_its_request() {
     let threads = |number: &str, family: &'static dyn EngineFamily| {
         let number: Number = number.parse().unwrap();
         Plan::of_family(number, family, None, Some(3)).unwrap().threads()
     };
     assert_eq!(threads("M86243", &Fp64), 3);
-    assert_eq!(threads("3*2^20909+1", &Fp64), 1);
+    assert_eq!(threads("3*2^20909+1", &Fp64), 3);
     assert_eq!(threads("3*2^20909+1", &Plain), 3);
     // After the longest transform, `plain` goes on with all of them.
-    let number: Number = "3*2^2400000+1".parse().unwrap();
-    let longest = Plan::of_family(number, &Fp64, Some(1 << 17), Some(3)).unwrap();
+    let number: Number = "3*2^20909+1".parse().unwrap();
+    let lengths = Fp64.lengths(1, number.exponent() as usize);
+    let longest = *lengths.last().unwrap();
+    let longest = Plan::of_family(number, &Fp64, Some(longest), Some(3)).unwrap();
     let plain = longest.longer().unwrap();
     assert_eq!((plain.engine(), plain.threads()), ("plain", 3));
     assert!(plain.longer().is_err());

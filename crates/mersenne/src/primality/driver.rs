@@ -46,6 +46,9 @@ pub(super) struct Driver<'a> {
     /// The iteration from which the test continued after the last failure of the device; `None` if
     /// the device has not failed.
     pub(super) device_failed_at: Option<u64>,
+    /// The iteration from which the test continued after the last round-off error; `None` if there was
+    /// none.
+    pub(super) round_off_at: Option<u64>,
     /// The items to write to disk while the device computes, in the order of writing.
     pub(super) pending: Vec<Pending>,
     /// The Jacobi checks of a Lucas–Lehmer test; `None` for other tests. With a second engine, only
@@ -96,6 +99,7 @@ impl<'a> Driver<'a> {
             failures: Failures::default(),
             on_disk: None,
             device_failed_at: None,
+            round_off_at: None,
             pending: vec![],
             confirmed: None,
         }

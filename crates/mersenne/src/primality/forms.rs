@@ -200,6 +200,33 @@ fn an_error_in_a_squaring_by_transforms_is_found() {
     }
 }
 
+/// Without a longer transform, a test tries once more from each good state before `plain` goes on.
+#[test]
+fn a_round_off_error_at_the_longest_transform_is_tried_again() {
+    let number = number("27*2^57+1");
+    let kind = TestKind::for_number(number);
+    let right = run_by(&Plain, kind, number).unwrap();
+    for (errors, engine) in [(1, "tampered"), (2, "plain"), (3, "plain")] {
+        let family = Tampered::imprecise(&Plain, move |n| (20..20 + errors).contains(&n));
+        let plan = Plan::of_family(number, family, None, Some(1)).unwrap();
+        let length = plan.length();
+        let mut lengths = vec![];
+        let mut events = |event| {
+            if let Event::Lengthened { from, to, back_to, .. } = event {
+                assert_eq!((from, back_to), (length, 0));
+                lengths.push(to);
+            }
+        };
+        let (spec, options) = (TestSpec::new(kind, number), RunOptions::default());
+        let result = run(&spec, plan, None, &mut events, &StopToken::new(), &options).unwrap();
+        let Finished::Done(outcome) = result else { unreachable!("no stop was requested") };
+        assert_eq!((outcome.residue, outcome.verdict), (right.residue.clone(), right.verdict));
+        let count = errors.min(2) as usize;
+        assert_eq!((outcome.errors.round_off as usize, lengths.len()), (count, count));
+        assert_eq!((lengths[0], outcome.engine), (length, engine));
+    }
+}
+
 #[test]
 fn a_test_that_proves_nothing_is_refused() {
     for (kind, text) in [

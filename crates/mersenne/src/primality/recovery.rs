@@ -63,8 +63,15 @@ impl Driver<'_> {
     /// Changes the plan to the next longer transform after a round-off error. The test then
     /// continues from `good`, the last good state. Saves this state with the new length. `measured`
     /// is the round-off.
+    ///
+    /// If the engine has no longer transform, and `plain` would have to go on, the plan stays at the
+    /// first error after each good state: exact products take several times as long, and the error may
+    /// be one of the hardware.
     pub(super) fn lengthen(&mut self, measured: f64, good: &mut State) -> Result<(), TestError> {
         let longer = self.plan.longer()?;
+        let is_first = self.round_off_at.replace(good.iteration) != Some(good.iteration);
+        let stays = is_first && longer.engine() != self.plan.engine();
+        let longer = if stays { self.plan } else { longer };
         self.errors.round_off = self.errors.round_off.saturating_add(1);
         self.send(Event::Lengthened {
             from: self.plan.length(),
@@ -74,8 +81,10 @@ impl Driver<'_> {
         });
         self.plan = longer;
         self.pace = Pace::new(self.clock, self.plan.is_on_cpu());
-        self.least_length =
-            Some(LeastLength { engine: self.plan.engine().to_owned(), length: self.plan.length() });
+        if !stays {
+            let engine = self.plan.engine().to_owned();
+            self.least_length = Some(LeastLength { engine, length: self.plan.length() });
+        }
         *good = self.stamped(good.clone());
         // The transform length and the error counts must survive a kill.
         self.save(good)?;

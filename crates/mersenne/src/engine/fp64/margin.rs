@@ -284,7 +284,7 @@ fn tail_quantile(bits: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::fp64::Fp64;
+    use crate::engine::fp64::{Fp64, form};
     use crate::engine::{BuildOptions, EngineFamily, Step};
     use crate::{Number, Residue, Shift, Sign};
     use rand::{RngExt, SeedableRng};
@@ -377,14 +377,14 @@ mod tests {
         }
         let number = number(low);
         let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(k);
-        let mut engine = Fp64.build_for(number, n, BuildOptions::new(1, 1)).unwrap();
+        let mut engine = Fp64.build_for(number, n, BuildOptions::new(1, 2)).unwrap();
         for _ in 0..4 {
             let x: Vec<u64> = (0..number.limbs()).map(|_| rng.random()).collect();
             engine.write(0, &Residue::from_limbs(number, &x), Shift::ZERO).unwrap();
             engine.square(0, products / 4, Step::Square, Shift::ZERO).unwrap();
         }
         let word = (f64::from(low) + (k as f64).log2()) / n as f64;
-        let expected = expected_largest(n) * deviation(word, n, OF_WHOLE) * k as f64;
+        let expected = expected_largest(n) * deviation(word, n, form::accuracy(n)) * k as f64;
         let ratio = engine.health().round_off.unwrap().mean / expected;
         println!("| {number} | {n} | {word:.3} | {ratio:.2} |");
         ratio
@@ -392,7 +392,7 @@ mod tests {
 
     #[test]
     fn errors_modulo_other_numbers_follow_the_model() {
-        for n in [1024usize, 1080, 5120, 16384] {
+        for n in [1024usize, 1080, 5120, 16384, 32_768, 61_440] {
             for k in [1, 3, 10_223, (1 << 20) - 1] {
                 for sign in [Sign::Minus, Sign::Plus] {
                     if k > 1 || sign == Sign::Plus {
@@ -407,10 +407,11 @@ mod tests {
     #[test]
     #[ignore = "a minute of measuring; run it with --nocapture for the table"]
     fn calibration_of_other_numbers() {
-        for n in Fp64.lengths(1 << 12, 1 << 17) {
+        let lengths = Fp64.lengths(1 << 12, 1 << 19);
+        for n in lengths.into_iter().chain([1 << 20, 2_211_840, 3 << 20, 1 << 22]) {
             for k in [3, 10_223, (1 << 20) - 1] {
                 for sign in [Sign::Minus, Sign::Plus] {
-                    let ratio = of_form(k, n, sign, ((1 << 24) / n as u64).clamp(64, 4096));
+                    let ratio = of_form(k, n, sign, ((1 << 24) / n as u64).clamp(16, 4096));
                     assert!(ratio < 1.1, "k = {k}, {n} words: {ratio}");
                 }
             }

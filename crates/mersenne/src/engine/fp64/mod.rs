@@ -11,9 +11,10 @@
 //! | module | |
 //! |---|---|
 //! | `engine` | the registers, products by two squarings, and the order of the steps |
-//! | `form` | the same for numbers k·2^n ± 1, on one thread |
+//! | `form` | the same for numbers k·2^n ± 1 |
 //! | `digits` | from packed residues to digits and back |
-//! | `transform` | from the digits of a residue to the digits of its square |
+//! | `words` | the words of residues of both kinds |
+//! | `transform` | from the digits of a residue to the digits of its square, for both kinds |
 //! | `carry` | rounding, round-off, carries, the sums of digits and carries |
 //! | `check` | the check of every squaring by these sums |
 //! | `weights`, `lengths`, `margin` | the weights a_j; the lengths N; the longest words |
@@ -40,6 +41,7 @@ mod tests;
 pub(super) mod transform;
 mod variants;
 mod weights;
+pub(crate) mod words;
 
 use std::ops::RangeInclusive;
 
@@ -159,10 +161,6 @@ impl EngineFamily for Fp64 {
         form::takes(number)
     }
 
-    fn most_threads(&self, number: Number) -> usize {
-        if number.is_mersenne() { usize::MAX } else { 1 }
-    }
-
     fn lengths(&self, from: usize, to: usize) -> Vec<usize> {
         lengths::lengths(from, to)
     }
@@ -177,7 +175,7 @@ impl EngineFamily for Fp64 {
             return self.margin(number.exponent(), length);
         }
         form::check(number, length)?;
-        Ok(Margin { bits: form::bits(number, length, margin::OF_WHOLE), proven: false })
+        Ok(Margin { bits: form::bits(number, length, form::accuracy(length)), proven: false })
     }
 
     fn checks_squarings(&self, p: u32, length: usize, _variant: usize) -> bool {

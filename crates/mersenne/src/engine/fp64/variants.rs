@@ -2,13 +2,15 @@
 
 use warpint_arith::simd::{Cpu, Level};
 
+use super::form::{self, LONGEST_WHOLE};
 use super::threshold;
 use super::transform::Transform;
 use super::transform::row_column::RowColumn;
 use super::transform::tiled::Tiled;
 use super::transform::tiled::shape::Shape;
 use super::transform::whole::Whole;
-use crate::layout::WordLayout;
+use super::words::Words;
+use crate::layout::FormLayout;
 
 /// The largest number of shapes of [`Tiled`] among the variants of a length.
 const MOST_SHAPES: usize = 8;
@@ -53,24 +55,42 @@ impl Variant {
         }
     }
 
-    /// Creates the transform for residues of this layout.
+    /// Creates the transform for residues with these words. There is no [`RowColumn`] for k·2^n ± 1; the
+    /// transform is [`Whole`] then.
     ///
     /// # Errors
     /// A thread cannot be started.
     pub(super) fn build(
         self,
-        layout: WordLayout,
+        words: impl Into<Words>,
         threads: usize,
     ) -> Result<Box<dyn Transform>, String> {
-        let length = layout.len();
+        let words = words.into();
+        let length = words.len();
         let threads = if length < threshold::THREADS { 1 } else { threads };
-        Ok(match self {
-            Self::Tiled(shape) => Box::new(Tiled::new(layout, shape, threads)?),
-            Self::Whole => Box::new(Whole::new(layout)),
-            Self::RowColumn => {
+        Ok(match (self, words) {
+            (Self::Tiled(shape), words) => Box::new(Tiled::new(words, shape, threads)?),
+            (Self::RowColumn, Words::Mersenne(layout)) => {
                 Box::new(RowColumn::new(layout, RowColumn::suitable_rows(length), threads)?)
             }
+            (Self::Whole | Self::RowColumn, words) => Box::new(Whole::new(words)),
         })
+    }
+
+    /// Returns the variant that computes modulo k·2^n ± 1 in place of this one, which is of the same length.
+    /// It is [`Whole`] for words that are too short for [`Tiled`], and in place of [`RowColumn`] up to
+    /// [`LONGEST_WHOLE`] words. Beyond, it is always [`Tiled`].
+    pub(super) fn for_form(self, layout: &FormLayout) -> Self {
+        let length = layout.len();
+        match self {
+            Self::Tiled(_) if !form::suits_tiles(layout) => Self::Whole,
+            Self::Whole | Self::RowColumn if length > LONGEST_WHOLE => {
+                let shape = Shape::ranked(length / 2, 1).first().copied();
+                shape.map_or(Self::Whole, Self::Tiled)
+            }
+            Self::RowColumn => Self::Whole,
+            other => other,
+        }
     }
 }
 
@@ -78,6 +98,7 @@ impl Variant {
 mod tests {
     use super::*;
     use crate::Residue;
+    use crate::layout::WordLayout;
 
     /// Tests that all variants of a length have different names, and compute the same square.
     #[test]

@@ -1,42 +1,33 @@
 //! Rounding and carries word by word, for a transform computed in one FFT.
 
-use multiversion::multiversion;
-use rustfft::num_complex::Complex;
-
 use super::sums::{AllFactors, Sums};
 use super::{Observed, ROUNDER, Subtrahend};
 use crate::engine::fp64::flip::choose;
-use crate::engine::fp64::transform::buffer::words;
 use crate::engine::squares::Element;
 use crate::layout::WordLayout;
+use multiversion::multiversion;
 
 /// The number of words rounded at a time. This many words fit into the first-level cache.
 const BLOCK: usize = 256;
 
-/// Writes the balanced digits of a product, minus the subtrahend, to `digits`, and returns the
-/// round-off. With factors, also returns the sums over the digits and the carries.
-///
-/// The real and imaginary part of point i of `points` are the words 2i and 2i + 1 of the inverse
-/// transform.
-pub(crate) fn release(
+/// Adds the carry out of the last word to the digits of a residue modulo 2^p − 1. With factors, also
+/// adds what changes to the sums over the digits and the carries.
+pub(crate) fn wrap(
     layout: &WordLayout,
-    points: &[Complex<f64>],
-    tables: &Tables<'_>,
-    subtract: Option<Subtrahend>,
+    carry: i64,
+    factors: Option<&AllFactors>,
     digits: &mut [i32],
-) -> (f64, Sums) {
-    let Released { observed, carry, mut sums } =
-        release_words(words(points), tables, subtract, digits);
+    sums: &mut Sums,
+) {
     layout.wrap_carry_with(digits, carry, |j, carry, change| {
-        if let Some(factors) = tables.factors {
+        if let Some(factors) = factors {
             let [digits, carries] = [change, carry].map(|v| factors.get(j).times(Element::of(v)));
-            sums = sums.plus(Sums { digits, carries });
+            *sums = sums.plus(Sums { digits, carries });
         }
     });
-    (observed.round_off(layout.len()), sums)
 }
 
-/// What [`release_words`] returns.
+/// What [`release`] returns.
 pub(crate) struct Released {
     pub(crate) observed: Observed,
     /// The carry out of the last word.
@@ -45,9 +36,10 @@ pub(crate) struct Released {
     pub(crate) sums: Sums,
 }
 
-/// Does the same as [`release`] for the words of the inverse transform, in order, but leaves the carry
-/// out of the last word to the caller.
-pub(crate) fn release_words(
+/// Writes the balanced digits of a product, minus the subtrahend, to `digits`. With factors, makes the
+/// sums over the digits and the carries. `words` are those of the inverse transform, in order. The carry
+/// out of the last word is left to the caller.
+pub(crate) fn release(
     words: &[f64],
     tables: &Tables<'_>,
     subtract: Option<Subtrahend>,

@@ -16,7 +16,7 @@
 
 use super::margin;
 use crate::Shift;
-use crate::layout::WordLayout;
+use crate::layout::{FormLayout, WordLayout};
 
 pub(crate) mod chain;
 pub(crate) mod lanes;
@@ -31,7 +31,8 @@ pub(crate) const ROUNDER: f64 = 6_755_399_441_055_744.0;
 pub(crate) const HOPELESS: f64 = 0.5;
 
 /// The number 2·2^s that is subtracted from a square with the shift s. Bit s of the residue is bit
-/// number `bit` of word number `word`, so 2^(`bit` + 1) is subtracted from that word.
+/// number `bit` of word number `word`, so 2^(`bit` + 1) is subtracted from that word. Modulo k·2^n − 1,
+/// s is n.
 ///
 /// The word is even, because some carry chains can be changed at even words only. So `bit` counts
 /// from the beginning of the word, and bit s may belong to the next word.
@@ -44,10 +45,20 @@ pub(crate) struct Subtrahend {
 impl Subtrahend {
     pub(crate) fn new(layout: &WordLayout, shift: Shift) -> Self {
         let (word, bit) = layout.word_at_bit(shift.bits());
+        Self::at(word, bit, |j| layout.bits(j))
+    }
+
+    /// Returns the number 2·2^n, the stored form of 2 modulo k·2^n − 1.
+    pub(crate) fn at_exponent(layout: &FormLayout) -> Self {
+        let (word, bit) = layout.at_exponent();
+        Self::at(word, bit, |j| layout.bits(j))
+    }
+
+    fn at(word: usize, bit: u32, bits: impl Fn(usize) -> u32) -> Self {
         if word.is_multiple_of(2) {
             return Self { word, bit };
         }
-        Self { word: word - 1, bit: bit + layout.bits(word - 1) }
+        Self { word: word - 1, bit: bit + bits(word - 1) }
     }
 
     /// Returns the number that is subtracted from the word, which is below 2^51.

@@ -2,22 +2,23 @@
 
 use warpint_natural::product::FastProducts;
 
-use super::FormLayout;
-use super::transform::Transform;
 use crate::engine::canonical::Canonical;
 use crate::engine::fp64::Fp64;
 use crate::engine::fp64::carry::Subtrahend;
 use crate::engine::fp64::engine::Statistics;
+use crate::engine::fp64::transform::Transform;
+use crate::engine::fp64::variants::Variant;
 use crate::engine::{BuildOptions, Engine, EngineError, EngineFamily, Health, Step};
+use crate::layout::{FormLayout, StoredForm};
 use crate::{Number, Residue, Shift, Sign};
 
-/// An engine of the family `fp64` for k·2^n ± 1, on the CPU. It uses one thread.
+/// An engine of the family `fp64` for k·2^n ± 1, on the CPU.
 ///
 /// A register has the limbs of the residue itself. It is divided by k when it is loaded into the transform,
 /// and multiplied by k afterwards. Products of two registers are those of natural numbers.
 pub(in crate::engine::fp64) struct FormEngine {
     registers: Canonical,
-    transform: Transform,
+    transform: Box<dyn Transform>,
     length: usize,
     /// 2/k ≡ 2·2^n if c = −1. If c = 1, 2/k ≡ −2·2^n, which is not subtracted from words.
     two: Option<Subtrahend>,
@@ -35,15 +36,32 @@ impl FormEngine {
         options: BuildOptions,
     ) -> Result<Self, EngineError> {
         super::check(number, length)?;
-        let words = FormLayout::new(number, length);
-        let (word, bit) = words.at_exponent();
-        Ok(Self {
-            registers: Canonical::new(number, options.registers, &FastProducts),
-            transform: Transform::new(words),
-            length,
-            two: (number.sign() == Sign::Minus).then_some(Subtrahend { word, bit }),
+        let unusable =
+            |reason| EngineError::Unusable { engine: Fp64.name(), number, length, reason };
+        let layout = FormLayout::new(number, length);
+        let variants = Variant::all(length);
+        let variant = variants.get(options.variant).ok_or_else(|| {
+            unusable(format!("there is no variant {} of this length", options.variant))
+        })?;
+        let stored = StoredForm::new(layout);
+        let transform =
+            variant.for_form(&layout).build(stored, options.threads).map_err(unusable)?;
+        Ok(Self::with_transform(&layout, options.registers, transform))
+    }
+
+    pub(super) fn with_transform(
+        layout: &FormLayout,
+        registers: usize,
+        transform: Box<dyn Transform>,
+    ) -> Self {
+        let number = layout.number();
+        Self {
+            registers: Canonical::new(number, registers, &FastProducts),
+            transform,
+            length: layout.len(),
+            two: (number.sign() == Sign::Minus).then(|| Subtrahend::at_exponent(layout)),
             statistics: Statistics::default(),
-        })
+        }
     }
 
     fn squared(&mut self, mut x: Vec<u64>, n: u64, step: Step) -> Result<Vec<u64>, EngineError> {
@@ -58,18 +76,15 @@ impl FormEngine {
         let mut loaded = false;
         for left in (0..n).rev() {
             if !loaded {
-                let divided = FormLayout::divided(number, &x);
-                let modulus = &self.registers.modulus;
-                self.transform.load(&modulus.reduce_signed(&FastProducts, divided));
+                self.transform.load(&x);
             }
-            let error = self.transform.square(subtract);
-            self.statistics.record(self.length, error)?;
             loaded = left > 0 && is_whole;
-            if !loaded {
-                let modulus = &self.registers.modulus;
-                x = modulus.reduce_signed(&FastProducts, self.transform.value());
-                x = modulus.times(&FastProducts, x, number.multiplier());
-            }
+            let error = if loaded {
+                self.transform.square(subtract)
+            } else {
+                self.transform.square_into(subtract, &mut x)
+            };
+            self.statistics.record(self.length, error)?;
             let modulus = &self.registers.modulus;
             match step {
                 Step::SquareTimes(m) => x = modulus.times(&FastProducts, x, m.into()),
@@ -101,7 +116,7 @@ impl Engine for FormEngine {
     }
 
     fn is_intact(&self) -> bool {
-        self.registers.modulus.is_intact(&FastProducts)
+        self.registers.modulus.is_intact(&FastProducts) && self.transform.is_intact()
     }
 
     fn registers(&self) -> usize {

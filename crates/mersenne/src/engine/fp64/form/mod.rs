@@ -24,6 +24,10 @@
 //! |r| ≤ k/2. Then C·2^(B_W) = q·k·2^n + r·2^n ≡ −c·q + r·2^n. The number −c·q is added to word 0, and
 //! r·2^n to the last words.
 //!
+//! *Weights.* The fractions u_j of B_j − j·ρ are multiples of 2^−32, so words i of all rows of W/R words
+//! have weights that follow from those of the first row and of the first words of the rows, as for
+//! Mersenne numbers ([`weights`](super::weights)).
+//!
 //! # Margin
 //!
 //! u_i has the factor k, and so have its errors: log2 k bits of the margin of a Mersenne number with
@@ -32,15 +36,13 @@
 //!
 //! # Transform
 //!
-//! For c = −1, words 2i and 2i + 1 are point i, as for Mersenne numbers. For c = 1, point j of the W/2
-//! points is (y_j + i·y_(j+W/2))·θ^j with θ = e^(πi/W). Real polynomials modulo t^W + 1 are complex
-//! polynomials modulo t^(W/2) − i, and t = θ·s makes the latter cyclic. So the points of the spectrum
-//! are squared one by one.
+//! The transforms are those of Mersenne numbers. Words 2i and 2i + 1 are point i of W/2 points. For c = 1, the
+//! spectrum is taken at frequencies k + ½ ([`pairing`](super::transform::pairing)): with s = t², a real
+//! polynomial modulo t^W + 1 is E(s) + t·O(s) modulo s^(W/2) + 1, whose roots are e^(−2πi·(k + ½)/(W/2)).
 
 mod engine;
 #[cfg(test)]
 mod tests;
-mod transform;
 
 use crate::layout::FormLayout;
 pub(super) use engine::FormEngine;
@@ -54,18 +56,33 @@ use crate::engine::{EngineError, EngineFamily};
 /// faster.
 const MULTIPLIER_BITS: u32 = 20;
 
-/// The longest transform length, in words. The transform is one FFT on one thread. At some longer lengths,
-/// errors of `rustfft` are above the model of margins.
-const LONGEST: usize = 1 << 17;
+/// The longest transform length, in words, at which the transform may be one FFT of `rustfft`. At some longer
+/// lengths, its errors are above the model of margins.
+pub(super) const LONGEST_WHOLE: usize = 1 << 17;
+
+/// The least number of bits of each word in a transform with explicit vectors (`transform/tiled`). A carry of
+/// a product is below 2^51. If it enters 15 such words, less than one bit of it is left for the next word.
+pub(super) const SHORTEST_WORD: u64 = 4;
 
 /// The least number of bits of a number. For shorter numbers, exact products are as fast.
 const SHORTEST_NUMBER: u32 = 10_000;
 
 /// Returns whether there is a transform length for the number.
 pub(super) fn takes(number: Number) -> bool {
-    // The length itself does not matter.
-    let length = LONGEST.min(number.exponent() as usize);
-    refusal(number, length).is_none() && bits(number, LONGEST, margin::OF_WHOLE) >= 0.0
+    unsuitable(number).is_none() && {
+        let length = lengths::LONGEST;
+        bits(number, length, accuracy(length)) >= 0.0
+    }
+}
+
+/// Returns the accuracy of the transforms of a length.
+pub(super) fn accuracy(length: usize) -> Accuracy {
+    if length <= LONGEST_WHOLE { margin::OF_WHOLE } else { margin::ON_CPU }
+}
+
+/// Returns whether words are long enough for a transform with explicit vectors.
+pub(super) fn suits_tiles(layout: &FormLayout) -> bool {
+    layout.rate() >> 32 >= SHORTEST_WORD
 }
 
 /// Returns an error if the number cannot be computed with in `length` words, whatever the margin.
@@ -77,9 +94,11 @@ pub(super) fn check(number: Number, length: usize) -> Result<(), EngineError> {
 
 /// Returns why numbers of this form, or of this length, cannot be computed with.
 fn refusal(number: Number, length: usize) -> Option<&'static str> {
-    let too_long = (length > LONGEST)
-        .then_some("numbers other than Mersenne numbers have at most 131072 words on the CPU");
-    unsuitable(number).or(too_long).or_else(|| crowded(number, length))
+    let too_short = || {
+        (length > LONGEST_WHOLE && (number.exponent() as usize) < SHORTEST_WORD as usize * length)
+            .then_some("words of less than 4 bits")
+    };
+    unsuitable(number).or_else(|| crowded(number, length)).or_else(too_short)
 }
 
 /// Returns why numbers of this form, or of this size, cannot be computed with.

@@ -10,6 +10,9 @@
 //!
 //! Z'_k = A² − t·D², conj Z'_(n−k) = B² − t·D², t = (1 + ω^k)/4.
 
+//! For the negacyclic convolution the spectrum is Z_k = Σ_j ω^(j·(k + ½))·z_j. Then points k and n − 1 − k
+//! are partners, and the formulas hold with ω^(k + ½) in place of ω^k.
+
 use multiversion::multiversion;
 use rustfft::num_complex::Complex;
 
@@ -45,7 +48,8 @@ pub(crate) fn square_mirrored(low: &mut [C64], high: &mut [C64], w: C64, quarter
 }
 
 /// Squares at `z`, a point that is its own partner. Because the partner of point k of n points is
-/// point n − k, the index is k = 0 (ω^k = 1) or k = n/2 (ω^k = −1). `quarter_root` is ω^k/4.
+/// point n − k, the index is k = 0 (ω^k = 1) or k = n/2 (ω^k = −1). In a negacyclic convolution it is
+/// k = (n − 1)/2 (ω^(k + ½) = −1). `quarter_root` is the root divided by 4.
 fn square_alone(z: &mut C64, quarter_root: C64) {
     let t = coefficient(C64::new(1.0, 0.0), quarter_root);
     *z = combine(*z, z.conj(), t).0;
@@ -63,4 +67,15 @@ pub(crate) fn square_row_zero(row: &mut [C64], quarter: &[C64]) {
     }
     let (low, high) = row.split_at_mut(m - pairs);
     square_mirrored(&mut low[1..=pairs], high, C64::new(1.0, 0.0), &quarter[1..=pairs]);
+}
+
+/// Squares all points of the transform of a negacyclic convolution. `quarter[k]` is ω^(k + ½)/4 for n points,
+/// with ω = e^(−2πi/n).
+pub(crate) fn square_half_turned(points: &mut [C64], quarter: &[C64]) {
+    let pairs = points.len() / 2;
+    if points.len() % 2 == 1 {
+        square_alone(&mut points[pairs], quarter[pairs]);
+    }
+    let (low, high) = points.split_at_mut(points.len() - pairs);
+    square_mirrored(&mut low[..pairs], high, C64::new(1.0, 0.0), &quarter[..pairs]);
 }

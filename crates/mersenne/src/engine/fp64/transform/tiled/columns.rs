@@ -8,10 +8,12 @@
 use warpint_arith::simd::{F64s, Kernel};
 
 use super::plan::Plan;
-use super::shape::{ROW, WIDTH};
+use super::shape::{LONGEST_PIECE, ROW, WIDTH};
 use super::stages::{Fft, Plain, Scalars, Twist, View};
 use crate::engine::fp64::carry::sums::Totals;
 use crate::engine::fp64::carry::tiles::{Seen, Subtracted, Tile};
+use crate::engine::fp64::digits::integer;
+use crate::layout::FormLayout;
 
 /// A number that is subtracted from a product. It is subtracted, as `value`, from the carry into
 /// column `column` of row `row`.
@@ -137,8 +139,10 @@ impl Block<'_> {
         let fft = &plan.row_ffts[0];
         let first_column = self.block * WIDTH;
         let factors = plan.factors(self.block);
+        let turns = plan.turns.as_ref().map(|turns| Scalars(turns.as_ptr()));
         let mut digits = false;
         for q in 0..r2 {
+            let mut no_carries = [0.0; LONGEST_PIECE];
             let (rows, view) = (self.strided::<V>(q), self.tile::<V>());
             let tile = Tile {
                 at: self.tile,
@@ -149,12 +153,17 @@ impl Block<'_> {
                 bases: plan.bases,
                 factors,
             };
-            let carry = &mut self.carry[q * r1..][..r1];
-            // SAFETY: the block has R1·pitch rows, and the tile R1 rows.
+            let mut carry = &mut self.carry[q * r1..][..r1];
+            let mut sums_of_tile = &mut Totals::default();
+            // SAFETY: the block has R1·pitch rows, the tile R1 rows, and the table of turns R1 entries. The
+            // last of these rows in the last tile of the last block has the last words of a residue.
             unsafe {
-                match &mut self.work {
+                let absorbs = match &mut self.work {
                     Work::Release { to_digits, inject, seen } => {
-                        inverse::<V, _>(i, fft, [rows, view, view], Plain);
+                        match turns {
+                            Some(turns) => inverse::<V, _>(i, fft, [rows, view, view], turns),
+                            None => inverse::<V, _>(i, fft, [rows, view, view], Plain),
+                        }
                         let here = inject.filter(|at| {
                             at.row % r2 == q && at.column / WIDTH == first_column / WIDTH
                         });
@@ -164,30 +173,59 @@ impl Block<'_> {
                             value: at.value,
                         });
                         digits = *to_digits;
-                        if digits {
+                        let is_last = q + 1 == r2 && self.block + 1 == plan.shape.blocks();
+                        let last = plan.form().filter(|_| is_last);
+                        if digits || last.is_some() {
                             tile.release::<V, false>(i, subtract, carry, seen);
                         } else {
                             tile.release::<V, true>(i, subtract, carry, seen);
                         }
+                        if let Some(layout) = last {
+                            divide_carry(layout, self.tile.add((r1 - 1) * ROW), &mut carry[r1 - 1]);
+                            carry = &mut no_carries[..r1];
+                        }
+                        last.is_some() && !digits
                     }
                     Work::Absorb { to_digits, sums } => {
                         copy::<V>(i, r1, rows, view);
                         digits = *to_digits;
-                        if digits {
-                            tile.absorb::<V, false>(i, carry, sums);
-                        } else {
-                            tile.absorb::<V, true>(i, carry, sums);
-                        }
+                        sums_of_tile = sums;
+                        true
                     }
+                };
+                if absorbs && digits {
+                    tile.absorb::<V, false>(i, carry, sums_of_tile);
+                } else if absorbs {
+                    tile.absorb::<V, true>(i, carry, sums_of_tile);
                 }
-                if digits {
-                    copy::<V>(i, r1, view, rows);
-                } else {
-                    forward::<V, _>(i, fft, [view, view, rows], Plain);
+                match turns {
+                    _ if digits => copy::<V>(i, r1, view, rows),
+                    Some(turns) => forward::<V, _>(i, fft, [view, view, rows], turns),
+                    None => forward::<V, _>(i, fft, [view, view, rows], Plain),
                 }
             }
         }
         digits
+    }
+}
+
+/// Adds the part r·2^n of the carry out of the last word to the digits of the last words, which are in the
+/// row at `row`, and sets the carry to −c·q ([`FormLayout::divided_carry`]).
+///
+/// # Safety
+/// The row must be valid for reading and writing.
+#[cold]
+unsafe fn divide_carry(layout: &FormLayout, row: *mut f64, carry: &mut f64) {
+    // A carry that is no integer follows from words that could not be rounded; the product is then reported
+    // as an error.
+    let (first, r) = layout.divided_carry(*carry as i64);
+    *carry = first as f64;
+    // SAFETY: the caller's promise: a row has ROW numbers.
+    let row = unsafe { std::slice::from_raw_parts_mut(row, ROW) };
+    let mut words: [i32; ROW] = std::array::from_fn(|j| integer(row[j % 2 * WIDTH + j / 2]));
+    layout.add_at_exponent(&mut words, r);
+    for (j, &word) in words.iter().enumerate() {
+        row[j % 2 * WIDTH + j / 2] = f64::from(word);
     }
 }
 

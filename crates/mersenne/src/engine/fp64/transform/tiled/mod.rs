@@ -17,6 +17,15 @@
 //! preceding group are known. The groups depend on the transform length only, so no bit of the
 //! result depends on the number of threads.
 //!
+//! Negacyclic convolutions have the same passes. Their spectrum is Z_k = Σ_j e(j·(k + ½)/n)·z_j, whose
+//! points k and n − 1 − k are partners. In row r of the points, r·C + c, the additional factor is
+//! e(r/2R)·e(c/2n). Its parts are factors before the first FFT of the columns ([`Plan::turns`]), and parts of
+//! twiddles.
+//!
+//! If the number is not a Mersenne number, the carry out of the last word is divided by k
+//! ([`form`](crate::engine::fp64::form)): the remainder goes into the last words, before the last tile of the
+//! column pass is weighted, and the quotient into word 0.
+//!
 //! In memory the points lie block by block, within a block row by row, and in a row the eight real
 //! parts are before the eight imaginary parts. This order serves vectors of four and of eight lanes.
 
@@ -37,7 +46,7 @@ use multiversion::multiversion;
 use warpint_arith::simd;
 
 use self::columns::{Block, Injection, Work};
-use self::plan::Plan;
+use self::plan::{Packing, Plan};
 use self::rows::RowGroup;
 use self::shape::{ROW, Shape, WIDTH};
 use self::worker::Worker;
@@ -47,10 +56,10 @@ use super::team::Team;
 use crate::engine::fp64::carry::sums::{Sums, Totals};
 use crate::engine::fp64::carry::tiles::Seen;
 use crate::engine::fp64::carry::{Observed, Subtrahend};
-use crate::engine::fp64::digits::{self, PARTS, Part, RUN, integer};
+use crate::engine::fp64::digits::{self, PARTS, Part, RUN, Run, Start, integer};
 use crate::engine::fp64::flip::{Flip, Place, choose, flip_f64};
+use crate::engine::fp64::words::Words;
 use crate::engine::squares::Root;
-use crate::layout::WordLayout;
 
 /// The least number of blocks of a group.
 const BLOCKS_OF_GROUP: usize = 8;
@@ -100,10 +109,16 @@ impl Tiled {
     /// or if a part of the shape has prime factors above 7.
     ///
     /// # Panics
-    /// Panics unless the shape has N/2 points for the N words of the layout, R1 and C2 are multiples
-    /// of 8, and all parts are at least 2.
-    pub(crate) fn new(layout: WordLayout, shape: Shape, threads: usize) -> Result<Self, String> {
-        let plan = Plan::new(layout, shape).ok_or_else(|| format!("no FFTs for {shape:?}"))?;
+    /// Panics unless the shape has N/2 points for the N words of a residue, R1 and C2 are multiples
+    /// of 8, all parts are at least 2, and the words of a residue modulo k·2^n ± 1 have at least
+    /// [`SHORTEST_WORD`](crate::engine::fp64::form::SHORTEST_WORD) bits.
+    pub(crate) fn new(
+        words: impl Into<Words>,
+        shape: Shape,
+        threads: usize,
+    ) -> Result<Self, String> {
+        let plan =
+            Plan::new(words.into(), shape).ok_or_else(|| format!("no FFTs for {shape:?}"))?;
         let blocks = shape.blocks();
         let per_group = blocks.div_ceil((blocks / BLOCKS_OF_GROUP).clamp(1, 64));
         let groups = (0..blocks)
@@ -217,7 +232,7 @@ impl Tiled {
             energy: groups.iter().flat_map(|g| g.seen.energy).sum(),
             foreign: groups.iter().fold(0, |all, g| all | g.seen.foreign()),
         };
-        let round_off = observed.round_off(plan.layout.len());
+        let round_off = observed.round_off(plan.len());
         let released = groups.iter().map(|group| group.seen.sums.sums());
         let released = released.fold(Sums::default(), Sums::plus);
         self.sums = released.plus(self.absorbed());
@@ -234,43 +249,84 @@ impl Tiled {
     /// [`Self::column_pass`] must have had `to_digits`, so that the points contain digits.
     fn store(&mut self, x: &mut Vec<u64>) {
         let (plan, points, team) = (&self.plan, words(&self.points), &mut self.team);
-        let width = 2 * plan.shape.column_count() * plan.shape.row_count().div_ceil(PARTS);
-        digits::pack(&plan.layout, x, width, |parts| {
-            team.share(parts, |_, part| pack(plan, points, part));
-        });
+        let shape = &plan.shape;
+        match &plan.packing {
+            Packing::Mersenne { layout, starts, runs } => {
+                let width = 2 * shape.column_count() * shape.row_count().div_ceil(PARTS);
+                digits::pack(layout, x, width, |parts| {
+                    team.share(parts, |_, part| pack(shape, starts, runs, points, part));
+                });
+            }
+            Packing::Form(stored) => {
+                let mut digits = vec![0; plan.len()];
+                collect(shape, points, &mut digits);
+                *x = stored.load(&digits);
+            }
+        }
+    }
+}
+
+/// Returns the digits of the 16 words of a row of a block.
+#[inline(always)]
+fn digits_of(points: &[f64]) -> [i32; RUN] {
+    let points = &points[..ROW];
+    let mut digits = [0; RUN];
+    for w in 0..WIDTH {
+        digits[2 * w] = integer(points[w]);
+        digits[2 * w + 1] = integer(points[WIDTH + w]);
+    }
+    digits
+}
+
+/// Writes the digits of 16 words to a row of a block.
+#[inline(always)]
+fn put_digits(digits: &[i32; RUN], points: &mut [f64]) {
+    let points = &mut points[..ROW];
+    for w in 0..WIDTH {
+        points[w] = f64::from(digits[2 * w]);
+        points[WIDTH + w] = f64::from(digits[2 * w + 1]);
     }
 }
 
 /// Packs the digits of a part, which are in the points.
 #[multiversion(targets("x86_64+avx2+fma+bmi1+bmi2+lzcnt"))]
-fn pack(plan: &Plan, points: &[f64], mut part: Part<'_>) {
-    let shape = &plan.shape;
+fn pack(shape: &Shape, starts: &[Start], runs: &[Run], points: &[f64], mut part: Part<'_>) {
     let width = 2 * shape.column_count();
-    for r in part.words.start / width..part.words.end / width {
+    let rows = part.words.start / width..part.words.end / width;
+    for (r, &start) in rows.clone().zip(&starts[rows]) {
         let place = shape.place(r);
-        for (block, run) in points.chunks_exact(shape.stride()).zip(&plan.runs) {
-            let points = &block[place..][..ROW];
-            let mut digits = [0; RUN];
-            for w in 0..WIDTH {
-                digits[2 * w] = integer(points[w]);
-                digits[2 * w + 1] = integer(points[WIDTH + w]);
-            }
-            part.push(run, plan.starts[r], &digits);
+        for (block, run) in points.chunks_exact(shape.stride()).zip(runs) {
+            part.push(run, start, &digits_of(&block[place..]));
         }
     }
     part.end();
 }
 
-/// Writes the digits of the residue x in the words of a block to `points`.
+/// Writes the digits of the residue x in the words of a run of each row to the points of a block.
 #[multiversion(targets("x86_64+avx2+fma+bmi1+bmi2+lzcnt"))]
-fn unpack(plan: &Plan, block: usize, x: &[u64], points: &mut [f64]) {
-    let run = &plan.runs[block];
-    for (r, &start) in plan.starts.iter().enumerate() {
-        let to = &mut points[plan.shape.place(r)..][..ROW];
-        let digits = run.digits(x, start);
-        for w in 0..WIDTH {
-            to[w] = f64::from(digits[2 * w]);
-            to[WIDTH + w] = f64::from(digits[2 * w + 1]);
+fn unpack(shape: &Shape, starts: &[Start], run: &Run, x: &[u64], points: &mut [f64]) {
+    for (r, &start) in starts.iter().enumerate() {
+        put_digits(&run.digits(x, start), &mut points[shape.place(r)..]);
+    }
+}
+
+/// Copies the digits, which are in the points, to `digits` in the order of words.
+#[multiversion(targets("x86_64+avx2+fma+bmi1+bmi2+lzcnt"))]
+fn collect(shape: &Shape, points: &[f64], digits: &mut [i32]) {
+    for (r, row) in digits.chunks_exact_mut(2 * shape.column_count()).enumerate() {
+        let place = shape.place(r);
+        for (block, run) in points.chunks_exact(shape.stride()).zip(row.chunks_exact_mut(RUN)) {
+            run.copy_from_slice(&digits_of(&block[place..]));
+        }
+    }
+}
+
+/// Copies the digits of the words of a block from `digits`, which is in the order of words, to its points.
+#[multiversion(targets("x86_64+avx2+fma+bmi1+bmi2+lzcnt"))]
+fn distribute(shape: &Shape, digits: &[i32], block: usize, points: &mut [f64]) {
+    for (r, row) in digits.chunks_exact(2 * shape.column_count()).enumerate() {
+        if let Some(run) = row[block * RUN..].first_chunk() {
+            put_digits(run, &mut points[shape.place(r)..]);
         }
     }
 }
@@ -308,10 +364,13 @@ impl Transform for Tiled {
         let shape = &self.plan.shape;
         let (row, word) = (first / (2 * shape.column_count()), first % (2 * shape.column_count()));
         let at = word / RUN * shape.stride() + shape.place(row);
-        let points = &words(&self.points)[at..][..ROW];
-        for w in 0..WIDTH {
-            digits[2 * w] = integer(points[w]);
-            digits[2 * w + 1] = integer(points[WIDTH + w]);
+        *digits = digits_of(&words(&self.points)[at..]);
+    }
+
+    fn is_intact(&self) -> bool {
+        match &self.plan.packing {
+            Packing::Mersenne { .. } => true,
+            Packing::Form(stored) => stored.is_intact(),
         }
     }
 }
@@ -334,8 +393,18 @@ impl Plan {
     /// Weights the digits of the residue x, transforms the columns, and writes them to `points`.
     fn load(&self, points: &mut Buffer, x: &[u64], team: &mut Team<Worker>) {
         let blocks = words_mut(points).chunks_mut(self.shape.stride()).enumerate();
+        let mut digits = vec![];
+        if let Packing::Form(stored) = &self.packing {
+            digits.resize(self.len(), 0);
+            stored.store(x, &mut digits);
+        }
         team.share(blocks, |worker, (block, points)| {
-            unpack(self, block, x, points);
+            match &self.packing {
+                Packing::Mersenne { starts, runs, .. } => {
+                    unpack(&self.shape, starts, &runs[block], x, points);
+                }
+                Packing::Form(_) => distribute(&self.shape, &digits, block, points),
+            }
             worker.carry.fill(0.0);
             let tile = worker.tile();
             let work = Work::Absorb { to_digits: false, sums: &mut worker.sums };

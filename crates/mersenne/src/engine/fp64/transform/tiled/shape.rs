@@ -11,7 +11,7 @@ pub(super) const WIDTH: usize = 8;
 pub(super) const ROW: usize = 2 * WIDTH;
 
 /// The longest transform that is done in one piece.
-const LONGEST_PIECE: usize = 256;
+pub(super) const LONGEST_PIECE: usize = 256;
 
 /// A division of n = R·C points into R = R1·R2 rows and C = C1·C2 columns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
