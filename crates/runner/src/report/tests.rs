@@ -57,8 +57,14 @@ fn people_read_one_line() {
     assert!(line.starts_with("M127/3/7 is a probable prime: PRP-3 res64 "), "{line}");
     let mut early = outcome(TestKind::Prp, Verdict::Interim, 9);
     early.iterations = 1;
-    early.errors =
-        ErrorCounts { gerbicz: 1, jacobi: 1, double_check: 0, squarings: 0, round_off: 2 };
+    early.errors = ErrorCounts {
+        gerbicz: 1,
+        jacobi: 1,
+        double_check: 0,
+        squarings: 0,
+        lucas: 0,
+        round_off: 2,
+    };
     assert_eq!(
         TestReport::new(&early).to_string(),
         "M127 PRP-3 after 1 of 127 squarings: res64 0000000000000009, no verdict yet, \
