@@ -41,8 +41,8 @@ use crate::checkpoint::{Confirmation, LucasState, State};
 use crate::number::Modulus;
 use crate::{Check, Engine, EngineError, ErrorCounts, Residue, Shift, Step, TestKind, Verdict};
 
-/// The number of bits of the index between two checks. A check costs about as much as four bits, so checks
-/// take about 0.4 % of the time.
+/// The number of bits of the index between two checks. A check is estimated to cost as much as four bits, so
+/// that checks take 0.4 % of the time.
 const STRETCH: u64 = 1_000;
 
 /// The number of bits after which a check that passed is reported, so that a state is saved.

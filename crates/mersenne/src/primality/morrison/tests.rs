@@ -192,10 +192,10 @@ fn known_primes_and_their_neighbours() {
         // Probable primes by GMP.
         ("27*10^100-1", Verdict::Prime),
         // The exponents n of the primes 2·3^n − 1: OEIS A003307.
-        ("2*3^225-1", Verdict::Prime),
-        ("2*3^227-1", Verdict::Composite),
-        ("2*3^743-1", Verdict::Prime),
-        ("2*3^745-1", Verdict::Composite),
+        ("2*3^222-1", Verdict::Prime),
+        ("2*3^223-1", Verdict::Composite),
+        ("2*3^644-1", Verdict::Prime),
+        ("2*3^645-1", Verdict::Composite),
     ] {
         assert_eq!(check(number(text)).verdict, verdict, "{text}");
     }
@@ -250,7 +250,7 @@ fn no_sequence_proves_a_composite_number_prime() {
 #[test]
 fn pseudoprimes_are_never_proven_prime() {
     let mut found = 0;
-    for b in [3u32, 5, 6, 7, 10, 12, 14, 15, 30] {
+    for b in 3u32..=100 {
         for n in 1..24 {
             let Some(power) = u64::from(b).checked_pow(n).filter(|&p| p < 1 << 26) else { break };
             for k in 1..power.min((1 << 26) / power) {
@@ -258,9 +258,9 @@ fn pseudoprimes_are_never_proven_prime() {
                 if k % u64::from(b) == 0 || value % 2 == 0 || is_prime(value) {
                     continue;
                 }
-                let Some(number) = suited(k, b, n) else { continue };
+                let Ok(number) = Number::new(k, b, n, Sign::Minus) else { continue };
                 let TestKind::Fermat { base } = TestKind::fermat(number) else { continue };
-                if pow_mod(base.into(), value - 1, value) == 1 {
+                if pow_mod(base.into(), value - 1, value) == 1 && suited(k, b, n).is_some() {
                     let outcome = check(number);
                     assert!(matches!(outcome.kind, TestKind::Morrison { .. }), "{number}");
                     found += 1;
@@ -268,7 +268,7 @@ fn pseudoprimes_are_never_proven_prime() {
             }
         }
     }
-    assert!(found > 50, "{found}");
+    assert!(found > 15, "{found}");
 }
 
 #[test]
@@ -278,18 +278,18 @@ fn a_test_that_proves_nothing_is_refused() {
         (7, 1, 3, "82*3^4-1"),
         (7, 1, 3, "8100*3^4+1"),
         // No factor, or another factor, of b.
-        (5, 1, 1, "2*3^225-1"),
-        (5, 1, 7, "2*3^225-1"),
-        (5, 1, 9, "2*3^225-1"),
+        (5, 1, 1, "2*3^222-1"),
+        (5, 1, 7, "2*3^222-1"),
+        (5, 1, 9, "2*3^222-1"),
         // Even, and b = 2.
         (5, 1, 3, "3^40-1"),
-        (5, 1, 2, "3*2^94-1"),
+        (11, 1, 2, "3*2^94-1"),
         // t² = d, t = 0, and numbers above 2^16.
-        (4, 2, 3, "2*3^225-1"),
-        (5, 0, 3, "2*3^225-1"),
-        (0, 1, 3, "2*3^225-1"),
-        (65_537, 1, 3, "2*3^225-1"),
-        (5, 65_537, 3, "2*3^225-1"),
+        (4, 2, 3, "2*3^222-1"),
+        (5, 0, 3, "2*3^222-1"),
+        (0, 1, 3, "2*3^222-1"),
+        (65_537, 1, 3, "2*3^222-1"),
+        (5, 65_537, 3, "2*3^222-1"),
     ] {
         let (number, kind) = (number(text), TestKind::Morrison { d, t, open });
         let plan = Plan::of_family(number, &Plain, None, Some(1)).unwrap();
@@ -298,6 +298,7 @@ fn a_test_that_proves_nothing_is_refused() {
         let result = super::super::run(&spec, plan, None, &mut |_| {}, &stop, &options);
         assert!(matches!(result, Err(TestError::Unsuitable { .. })), "{kind:?} {text}: {result:?}");
     }
+    assert!(TestKind::Morrison { d: 5, t: 1, open: 3 }.suits(number("2*3^222-1")));
     // Of all d and t, those with the right symbols suit.
     let number = number("27*10^100-1");
     let symbol = |a: i64| Integer::from(a).jacobi(&value(number));
@@ -368,21 +369,25 @@ fn lasting_errors_end_the_test_without_a_verdict() {
 /// the number is composite, and a further one shows that it is prime.
 #[test]
 fn a_single_zero_changes_no_verdict() {
-    for text in ["27*10^100-1", "2*3^225-1", "14*15^16-1"] {
+    for text in ["27*10^100-1", "2*3^222-1", "14*15^16-1"] {
         let number = number(text);
         let right = check(number);
         let (mut found, mut contradicted) = (0, 0);
         let fermat = TestKind::fermat(number).iterations(number);
         for n in fermat..fermat + 350 {
             let family = Tampered::leaked(&Plain, None, move |k| k == n, zero);
-            let outcome = match run_by(family, number) {
-                Ok(outcome) => outcome,
+            let (stop, options) = (StopToken::new(), RunOptions::default());
+            let mut note = |event| {
+                contradicted += usize::from(matches!(event, Event::SequenceDiffers { .. }));
+            };
+            let outcome = match run_on(family, number, None, &mut note, &stop, &options) {
+                Ok(Finished::Done(outcome)) => outcome,
+                Ok(Finished::Stopped { .. }) => unreachable!("no stop was requested"),
                 // Zeros in a power of Fermat's test.
                 Err(TestError::Impossible { .. }) => continue,
                 Err(e) => panic!("{number}, squaring {n}: {e}"),
             };
             assert_eq!(outcome.verdict, right.verdict, "{number}, squaring {n}");
-            contradicted += usize::from(outcome.bases.len() > right.bases.len());
             found += outcome.errors.lucas;
         }
         if right.verdict == Verdict::Prime {
@@ -393,23 +398,17 @@ fn a_single_zero_changes_no_verdict() {
 
 #[test]
 fn no_error_makes_a_composite_number_prime() {
-    let pseudoprimes = (1..2_000u64).filter_map(|k| suited(k, 6, 6)).filter(|number| {
-        let value = number.small().unwrap();
-        let TestKind::Fermat { base } = TestKind::fermat(*number) else { return false };
-        !is_prime(value) && pow_mod(base.into(), value - 1, value) == 1
-    });
-    let numbers: Vec<_> = pseudoprimes.take(3).chain([number("14*15^16-1")]).collect();
-    assert!(numbers.len() > 1);
-    for number in numbers {
+    // The first three pass Fermat's test.
+    for text in ["47*10^3-1", "5782*3^8-1", "3184*17^3-1", "14*15^16-1"] {
+        let number = number(text);
         let right = check(number);
+        assert_eq!(right.verdict, Verdict::Composite, "{text}");
         for change in [zero, flipped] {
             for n in 1..=right.iterations + 10 {
                 let family = Tampered::leaked(&Plain, None, move |k| k == n, change);
-                match run_by(family, number) {
-                    Ok(outcome) => {
-                        assert_eq!(outcome.verdict, right.verdict, "{number}, squaring {n}");
-                    }
-                    Err(e) => assert!(matches!(e, TestError::Impossible { .. }), "{number}: {e}"),
+                // Errors of so short a test may also end it.
+                if let Ok(outcome) = run_by(family, number) {
+                    assert_ne!(outcome.verdict, Verdict::Prime, "{text}, squaring {n}");
                 }
             }
         }
