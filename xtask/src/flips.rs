@@ -75,6 +75,12 @@ pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
         What::Check => Target::Check,
         What::Saved => Target::Saved,
     };
+    if kind.has_two_terms() {
+        refuse(&format!(
+            "--number: bits do not flip in the test of Morrison, which applies to {number}; \
+             `cargo test -p warpint-mersenne morrison` flips them"
+        ));
+    }
     if !kind.is_checked() && target != Target::Residue {
         refuse("--what: the test has a residue only");
     }

@@ -140,6 +140,26 @@ pub enum Event {
         /// The prime factors of b that are not settled.
         open: Vec<u64>,
     },
+    /// The Fermat test of a number is passed, and Morrison's test goes on with a Lucas sequence, from
+    /// iteration 0.
+    FermatPassed {
+        /// The base of the Fermat test.
+        base: u32,
+    },
+    /// A Lucas sequence of Morrison's test has not settled all prime factors of b. The test goes on with
+    /// another sequence, from iteration 0.
+    AnotherSequence {
+        /// The number t of the next sequence.
+        t: u32,
+        /// The prime factors of b that are not settled.
+        open: Vec<u64>,
+    },
+    /// The number passed Fermat's test, but is composite by a Lucas sequence of Morrison's test. Another
+    /// sequence is computed, from iteration 0, to confirm this.
+    SequenceDiffers {
+        /// The number t of the next sequence.
+        t: u32,
+    },
     /// A check passed: every iteration up to `iteration` is verified, as far as this kind of check
     /// can detect errors.
     Verified {
@@ -220,19 +240,34 @@ impl Event {
                 format!("the device failed ({reason}): trying once more from iteration {back_to}")
             }
             Self::AnotherBase { base, open } => {
-                let primes: Vec<_> = open.iter().map(u64::to_string).collect();
-                let noun = if primes.len() == 1 { "factor" } else { "factors" };
+                let factors = prime_factors(open);
                 format!(
-                    "the test passed, but does not settle the prime {noun} {} of b: going on with base {base}",
-                    primes.join(", ")
+                    "the test passed, but does not settle the {factors} of b: going on with base {base}"
                 )
             }
+            Self::FermatPassed { base } => format!(
+                "the number passed Fermat's test to base {base}: going on with Morrison's test"
+            ),
+            Self::AnotherSequence { t, open } => format!(
+                "the sequence does not settle the {} of b: going on with t = {t}",
+                prime_factors(open)
+            ),
+            Self::SequenceDiffers { t } => format!(
+                "the number passed Fermat's test, but is composite by the sequence: going on with t = {t} to confirm this"
+            ),
             Self::Started { resumed_from: None, .. }
             | Self::Progress { .. }
             | Self::Saved { .. }
             | Self::Verified { .. } => return None,
         })
     }
+}
+
+/// Returns `prime factor 3`, or `prime factors 3, 5`.
+fn prime_factors(primes: &[u64]) -> String {
+    let noun = if primes.len() == 1 { "factor" } else { "factors" };
+    let primes: Vec<_> = primes.iter().map(u64::to_string).collect();
+    format!("prime {noun} {}", primes.join(", "))
 }
 
 /// The kind of a check that guards a sequence of squarings.
@@ -248,6 +283,8 @@ pub enum Check {
     Second,
     /// The check of each squaring by sums over its words.
     Squarings,
+    /// The check of two terms of a Lucas sequence by the identity that they satisfy.
+    Lucas,
 }
 
 impl fmt::Display for Check {
@@ -257,6 +294,7 @@ impl fmt::Display for Check {
             Self::Jacobi => "Jacobi check",
             Self::Second => "comparison with the second engine",
             Self::Squarings => "check of the squarings",
+            Self::Lucas => "check of the Lucas sequence",
         })
     }
 }

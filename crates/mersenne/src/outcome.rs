@@ -34,6 +34,8 @@ pub struct ErrorCounts {
     /// The number of times that a squaring of a Lucas–Lehmer test was wrong by the sums over its
     /// words.
     pub squarings: u32,
+    /// The number of failed checks of the Lucas sequences of Morrison's test.
+    pub lucas: u32,
     /// The number of round-off errors. After each of them the test continued with a longer
     /// transform.
     pub round_off: u32,
@@ -81,8 +83,9 @@ pub struct Outcome {
     /// The known factors of M_p, in decimal digits, ascending. If there are any, the test is a test
     /// of the cofactor.
     pub known_factors: Vec<String>,
-    /// For Pocklington's test: the bases of the powers, in the order of their computation. `residue` is
-    /// that of the last one, and `iterations` is the sum over all. Empty for other tests.
+    /// For Pocklington's test: the bases of the powers, in the order of their computation. For Morrison's
+    /// test: the numbers t of the sequences. `residue` is that of the last one, and `iterations` is the sum
+    /// over all, for Morrison's test with the Fermat test before them. Empty for other tests.
     pub bases: Vec<u32>,
     /// The computing time over all runs of the test.
     pub elapsed: Duration,

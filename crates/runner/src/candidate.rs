@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::str::FromStr;
 
-use warpint_mersenne::{Number, NumberError, Sign, TestKind, TestSpec};
+use warpint_mersenne::{Number, NumberError, TestKind, TestSpec};
 
 use crate::job::{Job, TF_LIMIT, random_shift};
 use crate::note::Note;
@@ -66,9 +66,7 @@ impl Candidate {
         let number = self.number;
         let normal_form =
             (!self.is_normal()).then(|| Note::NormalForm { name: self.name.clone(), number });
-        // No theorem about k·b^n − 1 with b ≠ 2 is used.
-        let has_theorem = number.base() == 2 || number.sign() == Sign::Plus;
-        let is_long = has_theorem && !number.has_multiplier_below_power();
+        let is_long = !number.has_multiplier_below_power();
         let long = (is_long && matches!(kind, TestKind::Fermat { .. }))
             .then_some(Note::LongMultiplier { number });
         normal_form.into_iter().chain(long).collect()

@@ -132,9 +132,11 @@ pub(crate) enum Command {
     ///
     /// Small and algebraic factors are sought first. Then K*2^N+1 with K < 2^N is proven prime or
     /// composite by Proth's theorem (Pépin's for K = 1), K*B^N+1 with K < B^N by Pocklington's theorem,
-    /// K*2^N-1 with K < 2^N by the test of Lucas, Lehmer and Riesel, and 2^p-1 by the Lucas–Lehmer test.
+    /// K*2^N-1 with K < 2^N by the test of Lucas, Lehmer and Riesel, K*B^N-1 with K < B^N by Morrison's
+    /// theorem after a Fermat test, and 2^p-1 by the Lucas–Lehmer test.
     /// All other numbers get Fermat's probable-prime test.
-    /// Powers are guarded by Gerbicz–Li checks, the other tests by Jacobi symbols.
+    /// Powers are guarded by Gerbicz–Li checks, the Lucas sequence of Morrison's test by an identity, and
+    /// the other tests by Jacobi symbols.
     ///
     /// Of the numbers other than 2^p-1, K*2^N+1 and K*2^N-1 with K < 2^20 and 10,000 bits or more are tested by
     /// the engine `fp64`, on a GPU or on the CPU. All others are tested by `plain` on the CPU.

@@ -12,6 +12,7 @@ Examples:
   warpint test '7*2^2256+1'             prove by Proth's theorem whether the number is prime
   warpint test '3*2^3276-1' --json      by the test of Lucas, Lehmer and Riesel; for a script
   warpint test '824^1024+1'             by Pocklington's theorem
+  warpint test '27*10^100-1'            by Morrison's theorem
   warpint test '824^1024+1' --base 7    a probable-prime test to base 7
   warpint test '3*2^20909+1' --iterations 10000  the residue after 10000 squarings
 

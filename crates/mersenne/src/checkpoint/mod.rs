@@ -11,5 +11,5 @@ mod format;
 mod lock;
 mod store;
 
-pub use format::{Confirmation, FormatError, GerbiczState, LeastLength, State};
+pub use format::{Confirmation, FormatError, GerbiczState, LeastLength, LucasState, State};
 pub use store::{CheckpointError, CheckpointStore, Saved};

@@ -19,6 +19,7 @@ impl TestKind {
     /// | k·2^n − 1, 1 < k < 2^n, n ≥ 3 | Riesel |
     /// | k·2^n + 1, k < 2^n | Proth, to the smallest prime base with symbol −1; Pépin for k = 1 |
     /// | k·b^n + 1, b ≠ 2, k < b^n | Pocklington; for even b to a prime base with symbol −1 |
+    /// | k·b^n − 1, b ≠ 2, k < b^n | Fermat, then Morrison |
     /// | all others | Fermat ([`TestKind::fermat`]) |
     ///
     /// The number must be odd and have no prime factor below 2^16. For other numbers the result may be
@@ -30,8 +31,9 @@ impl TestKind {
             bases.find(|&a| number.jacobi_of(a) == -1).map(|a| Self::Proth { base: a as u32 })
         };
         let pocklington = || Self::pocklington_after(number, 2, factors_of_proof(number));
+        let morrison = || Self::morrison_after(number, 0, factors_of_proof(number));
         let first = [Some(Self::Ll(LlStart::Four)), Some(Self::Riesel)];
-        let candidates = first.into_iter().chain([proth(), pocklington()]);
+        let candidates = first.into_iter().chain([proth(), pocklington(), morrison()]);
         let best = candidates.flatten().find(|kind| kind.suits(number));
         best.unwrap_or_else(|| Self::fermat(number))
     }
@@ -54,6 +56,19 @@ impl TestKind {
         let bases = primes::primes_between(u64::from(last) + 1, 1_000);
         let kinds = bases.filter(|&a| !b.is_multiple_of(a));
         let mut kinds = kinds.map(|a| Self::Pocklington { base: a as u32, open });
+        kinds.find(|kind| kind.suits(number))
+    }
+
+    /// Returns Morrison's test for the open prime factors of b, whose product is `open`, with the smallest
+    /// t above `last` that suits and the smallest prime d with the symbol −1. Returns `None` if there is no
+    /// such t or d up to 1,000.
+    pub(super) fn morrison_after(number: Number, last: u32, open: u32) -> Option<Self> {
+        if number.sign() == Sign::Plus || number.is_even() {
+            return None;
+        }
+        let mut radicands = primes::primes_between(2, 1_000);
+        let d = radicands.find(|&d| number.jacobi_of(d) == -1)? as u32;
+        let mut kinds = (last + 1..1_000).map(|t| Self::Morrison { d, t, open });
         kinds.find(|kind| kind.suits(number))
     }
 
@@ -86,6 +101,23 @@ impl TestKind {
                     && !number.is_trivial_for(base)
                     && (open % 2 == 1 || number.jacobi_of(base.into()) == -1)
             }
+            Self::Morrison { d, t, open } => {
+                let bounds = 1..=LARGEST_BASE;
+                let norm = i64::from(t).pow(2) - i64::from(d);
+                number.sign() == Sign::Minus
+                    && number.base() != 2
+                    && number.has_multiplier_below_power()
+                    && open > 1
+                    && radical(number.base()).is_multiple_of(open)
+                    && Self::fermat(number).suits(number)
+                    && bounds.contains(&d)
+                    && bounds.contains(&t)
+                    && number.jacobi_of(d.into()) == -1
+                    && number.is_coprime_to(t.into())
+                    && norm != 0
+                    && number.is_coprime_to(norm.unsigned_abs())
+                    && (open % 2 == 1 || signed_symbol(number, norm) == -1)
+            }
             Self::Riesel => {
                 number.sign() == Sign::Minus
                     && number.has_short_multiplier()
@@ -106,9 +138,16 @@ impl TestKind {
             Self::Proth { .. } if number.multiplier() == 1 => Some("Pépin"),
             Self::Proth { .. } => Some("Proth"),
             Self::Pocklington { .. } => Some("Pocklington"),
+            Self::Morrison { .. } => Some("Morrison"),
             Self::Prp | Self::Cert(_) | Self::Fermat { .. } => None,
         }
     }
+}
+
+/// Returns the Jacobi symbol (a | N) for odd N and a ≠ 0.
+fn signed_symbol(number: Number, a: i64) -> i8 {
+    let symbol = number.jacobi_of(a.unsigned_abs());
+    if a < 0 && number.modulo(4) == 3 { -symbol } else { symbol }
 }
 
 /// Returns the product of the distinct prime factors of b.
@@ -117,8 +156,9 @@ fn radical(b: u32) -> u32 {
     primes::prime_factors(b.into()).into_iter().product::<u64>() as u32
 }
 
-/// Returns whether the prime factors of b that divide `open` are enough for Pocklington's theorem: whether R <
-/// F with N − 1 = k·b^n = F·R, where F has all these prime factors of b^n, and R the others and k.
+/// Returns whether the prime factors of b that divide `open` are enough for the theorems of Pocklington and of
+/// Morrison: whether R < F with k·b^n = F·R, where F has all these prime factors of b^n, and R the others
+/// and k.
 pub(super) fn is_enough(number: Number, open: u32) -> bool {
     let (b, n) = (number.base(), f64::from(number.exponent()));
     if open == radical(b) {
@@ -143,9 +183,9 @@ fn multiplicity(b: u32, q: u64) -> u32 {
     count
 }
 
-/// Returns the product of the prime factors of b with which Pocklington's test is expected to take the
-/// fewest powers, among those that are enough. If N is prime, a power leaves q open with probability 1/q, but
-/// not q = 2. If no product is enough, returns that of all prime factors.
+/// Returns the product of the prime factors of b with which the tests of Pocklington and of Morrison are
+/// expected to take the fewest runs, among those that are enough. If N is prime, a run leaves q open with
+/// probability 1/q, but not q = 2. If no product is enough, returns that of all prime factors.
 fn factors_of_proof(number: Number) -> u32 {
     let factors = primes::prime_factors(number.base().into());
     let all = radical(number.base());

@@ -9,7 +9,7 @@ use super::pace::Pace;
 use super::recovery::{Failures, Trusted, check_seal};
 use super::sequence::{Advance, Sequence};
 use super::watch::JacobiWatch;
-use super::{Clock, Finished, Memory, RunOptions, TestError, TestKind, TestSpec};
+use super::{Clock, Finished, Memory, RunOptions, TestError, TestSpec};
 use crate::checkpoint::{CheckpointStore, LeastLength, State};
 use crate::{
     Check, Engine, EngineError, ErrorCounts, Event, Outcome, Plan, Residue, StopToken, Verdict,
@@ -54,6 +54,9 @@ pub(super) struct Driver<'a> {
     /// The Jacobi checks of a Lucas–Lehmer test; `None` for other tests. With a second engine, only
     /// the Jacobi check at the end of the test is made.
     pub(super) watch: Option<JacobiWatch>,
+    /// The verdicts after which the test goes on with a further run. The last state of this run then stays
+    /// on disk.
+    goes_on_after: &'static [Verdict],
     /// The last state that a Jacobi check has confirmed in this run, or else the state of the
     /// newest verified checkpoint at the start of the run. `None` if there is neither.
     pub(super) confirmed: Option<Trusted>,
@@ -101,8 +104,15 @@ impl<'a> Driver<'a> {
             device_failed_at: None,
             round_off_at: None,
             pending: vec![],
+            goes_on_after: &[],
             confirmed: None,
         }
+    }
+
+    /// Keeps the last state of the run on disk if its verdict is one of these.
+    pub(super) fn going_on_after(mut self, verdicts: &'static [Verdict]) -> Self {
+        self.goes_on_after = verdicts;
+        self
     }
 
     /// Runs a sequence to its target. Starts from the newest checkpoint if the store has one.
@@ -203,9 +213,8 @@ impl<'a> Driver<'a> {
                         LastCheck::Stopped => return self.stop_at(good),
                     }
                     let (verdict, _) = sequence.verdict(last.clone());
-                    // Otherwise a further run of Pocklington's test could not be resumed.
-                    let goes_on = verdict == Verdict::ProbablePrime
-                        && matches!(self.spec.kind, TestKind::Pocklington { .. });
+                    // Otherwise the further run could not be resumed.
+                    let goes_on = self.goes_on_after.contains(&verdict);
                     let wanted = verdict == Verdict::Interim || self.options.residues.is_some();
                     if wanted || goes_on {
                         *good = self.snapshot(sequence, engine)?;
@@ -427,7 +436,7 @@ fn check_constants(sequence: &dyn Sequence, engine: &dyn Engine) -> Result<(), T
 mod tests {
     use std::sync::Mutex;
 
-    use super::super::LlStart;
+    use super::super::{LlStart, TestKind};
     use super::*;
     use crate::Exponent;
     use crate::checkpoint::Confirmation;
@@ -465,6 +474,7 @@ mod tests {
             least_length: None,
             confirmed,
             gerbicz: None,
+            lucas: None,
         };
         driver.save(&state(50, Confirmation::No)).unwrap();
         wait(59);

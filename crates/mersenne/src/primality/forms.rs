@@ -352,7 +352,10 @@ fn a_stopped_test_goes_on_from_its_checkpoint() {
         ("3*2^1274-1", "LLR"),
     ] {
         let number = number(text);
-        let kind = TestKind::for_number(number);
+        let kind = match name {
+            "PRP" => TestKind::fermat(number),
+            _ => TestKind::for_number(number),
+        };
         assert!(kind.work_type().starts_with(name), "{kind}");
         let plan = Plan::of_family(number, &Plain, None, Some(1)).unwrap();
         let right = run_by(&Plain, kind, number).unwrap();

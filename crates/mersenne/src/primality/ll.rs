@@ -160,6 +160,7 @@ impl Sequence for LucasLehmer {
             least_length: None,
             confirmed: Confirmation::No,
             gerbicz: None,
+            lucas: None,
         }
     }
 

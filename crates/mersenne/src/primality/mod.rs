@@ -2,8 +2,8 @@
 //!
 //! There are four layers. [`run`] calls a driver, which handles time, checkpoints, events and
 //! errors. The driver advances a sequence: Lucas–Lehmer (also for Riesel's test), or PRP with its
-//! Gerbicz–Li checks (also for the tests of Fermat, Proth and Pocklington). The sequence calls the
-//! operations of an engine.
+//! Gerbicz–Li checks (also for the tests of Fermat, Proth and Pocklington), or the Lucas sequence of
+//! Morrison's test. The sequence calls the operations of an engine.
 
 mod choice;
 mod clock;
@@ -18,6 +18,7 @@ mod forms;
 mod kind;
 mod ll;
 mod memory;
+mod morrison;
 mod pace;
 #[cfg(test)]
 mod peak;
@@ -199,6 +200,9 @@ pub fn run(
     if matches!(spec.kind, TestKind::Pocklington { .. }) {
         return pocklington::run(spec, plan, store, events, stop, options);
     }
+    if matches!(spec.kind, TestKind::Morrison { .. }) {
+        return morrison::run(spec, plan, store, events, stop, options);
+    }
     let target = spec.target();
     let mut driver = Driver::new(spec, plan, store, events, stop, options);
     match spec.kind {
@@ -219,9 +223,13 @@ pub fn run(
             let prp = prp::Prp::new(spec.kind, start, target);
             driver.drive(&mut prp.shifted(spec.shift))
         }
-        TestKind::Fermat { .. } | TestKind::Proth { .. } | TestKind::Pocklington { .. } => {
+        TestKind::Fermat { .. } | TestKind::Proth { .. } => {
             let one = Residue::from_u64(number, 1);
             driver.drive(&mut prp::Prp::new(spec.kind, one, target))
+        }
+        // Both tests have been run above.
+        TestKind::Pocklington { .. } | TestKind::Morrison { .. } => {
+            Err(TestError::Unsuitable { kind: spec.kind, number })
         }
         TestKind::Riesel => {
             let first = riesel::first_term(number).ok_or(TestError::Start { number })?;

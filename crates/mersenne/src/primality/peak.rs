@@ -36,6 +36,7 @@ fn after_a_block(plan: &Plan, block: u32) -> State {
         errors: ErrorCounts::default(),
         least_length: None,
         confirmed: Confirmation::No,
+        lucas: None,
         gerbicz: Some(GerbiczState {
             block,
             verified_iteration: 0,

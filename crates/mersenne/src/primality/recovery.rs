@@ -198,6 +198,7 @@ impl Driver<'_> {
             Check::Jacobi => &mut self.errors.jacobi,
             Check::Second => &mut self.errors.double_check,
             Check::Squarings => &mut self.errors.squarings,
+            Check::Lucas => &mut self.errors.lucas,
         };
         *count = count.saturating_add(1);
     }
@@ -275,12 +276,13 @@ impl Trusted {
 }
 
 /// Returns an error if [`State::is_intact`] finds that the state has changed in memory. A state of
-/// a test without Gerbicz–Li checks always passes.
+/// a Lucas–Lehmer test always passes.
 pub(super) fn check_seal(state: &State) -> Result<(), TestError> {
-    match &state.gerbicz {
-        Some(g) if !state.is_intact() => Err(TestError::Memory { verified: g.verified_iteration }),
-        _ => Ok(()),
+    if state.is_intact() {
+        return Ok(());
     }
+    let verified = state.gerbicz.as_ref().map_or(state.iteration, |g| g.verified_iteration);
+    Err(TestError::Memory { verified })
 }
 
 /// The failed checks of each kind since a check of this kind last passed. Kinds are separate,

@@ -1,4 +1,5 @@
-//! The registers of a PRP test or a certification. A Lucas–Lehmer test uses only [`X`].
+//! The registers of a PRP test or a certification. A Lucas–Lehmer test uses only [`X`], and a Lucas
+//! sequence of Morrison's test [`X`], [`SECOND`] and [`PARAMETER`].
 //!
 //! A register that is not in use is set to 0. Engines on the CPU then release its memory.
 
@@ -23,6 +24,11 @@ pub const LAST: usize = 5;
 /// The register that holds, for the products of a check, the present term x_k as written back from
 /// the host's copy.
 pub const READ: usize = 6;
+
+/// In a Lucas sequence of Morrison's test, the register that holds V_(m+1). Register [`X`] holds V_m.
+pub const SECOND: usize = 1;
+/// In a Lucas sequence of Morrison's test, the register that holds the parameter P = V_1.
+pub const PARAMETER: usize = 2;
 
 /// The number of registers of a PRP test or a certification.
 pub const COUNT: usize = 7;

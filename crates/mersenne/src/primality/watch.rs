@@ -186,6 +186,7 @@ mod tests {
             least_length: None,
             confirmed: Confirmation::No,
             gerbicz: None,
+            lucas: None,
         }
     }
 

@@ -1,6 +1,6 @@
 //! The result of a candidate as a line of text in the form of LLR's `lresults.txt`.
 
-use warpint_mersenne::{Factor, Number, Sign};
+use warpint_mersenne::{Factor, Number, Sign, TestKind};
 
 use super::{Report, Status, TestReport};
 
@@ -38,7 +38,10 @@ impl TestReport {
         let verdict = match (self.status, kind) {
             (Status::Prime, _) => format!("{name} is prime! {}", digits()),
             (Status::Probable, _) => {
-                let base = worktype.strip_prefix("PRP-").unwrap_or_default();
+                // Morrison's test begins with Fermat's.
+                let fermat = (kind == "Morrison").then(|| TestKind::fermat(number).work_type());
+                let by = fermat.as_deref().unwrap_or(worktype);
+                let base = by.split_once('-').map_or("", |(_, base)| base);
                 format!("{name} is base {base}-Fermat PRP! {}", digits())
             }
             (Status::Composite, "Proth") => format!("{name} is not prime.  Proth RES64: {res64}"),

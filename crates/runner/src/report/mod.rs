@@ -59,8 +59,8 @@ pub struct TestReport {
     exponent: u32,
     /// The work type ([`TestKind::work_type`]).
     worktype: String,
-    /// For Pocklington's test: the bases of its powers, in the order of their computation. The residue is
-    /// that of the last one.
+    /// For Pocklington's test: the bases of its powers, in the order of their computation. For Morrison's
+    /// test: the numbers t of its sequences. The residue is that of the last one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     bases: Vec<u32>,
     /// The theorem by which a number is proven prime; absent for Mersenne numbers.
@@ -160,13 +160,22 @@ struct Errors {
     double_check: u32,
     #[serde(default)]
     squarings: u32,
+    /// Present in Morrison's test only, after such an error.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    lucas: u32,
     round_off: u32,
+}
+
+/// Returns whether n is zero.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(n: &u32) -> bool {
+    *n == 0
 }
 
 impl From<ErrorCounts> for Errors {
     fn from(counts: ErrorCounts) -> Self {
-        let ErrorCounts { gerbicz, jacobi, double_check, squarings, round_off } = counts;
-        Self { gerbicz, jacobi, double_check, squarings, round_off }
+        let ErrorCounts { gerbicz, jacobi, double_check, squarings, lucas, round_off } = counts;
+        Self { gerbicz, jacobi, double_check, squarings, lucas, round_off }
     }
 }
 
@@ -192,8 +201,7 @@ impl TestReport {
             theorem: theorem.flatten().map(str::to_owned),
             start: start(outcome.kind),
             iterations: outcome.iterations,
-            // Each base has a power of its own.
-            total: outcome.kind.iterations(outcome.number) * outcome.bases.len().max(1) as u64,
+            total: total(outcome),
             resumed_at: Some(outcome.resumed_at).filter(|&k| k > 0),
             res64: outcome.residue.res64_hex(),
             res2048: matches!(outcome.kind, TestKind::Prp).then(|| outcome.residue.res2048_hex()),
@@ -297,9 +305,18 @@ impl TestReport {
         self.exponent == number.exponent()
             && self.number == text_of(number)
             && self.known_factors == known_factors
-            && self.worktype == kind.work_type()
+            && self.is_of_type(kind, number)
             && self.start == start(kind)
             && self.is_final()
+    }
+
+    /// Returns whether a test of this kind reports this work type. Morrison's test reports that of Fermat's
+    /// test if that shows that the number is composite.
+    fn is_of_type(&self, kind: TestKind, number: Number) -> bool {
+        let by_fermat = matches!(kind, TestKind::Morrison { .. })
+            && self.status == Status::Composite
+            && self.worktype == TestKind::fermat(number).work_type();
+        by_fermat || self.worktype == kind.work_type()
     }
 
     /// Returns the report with its credit replaced.
@@ -454,6 +471,16 @@ pub(crate) fn is_recorded(kind: TestKind) -> bool {
 /// Returns the text of a number in reports; `None` for M_p with prime p, which its exponent names.
 pub(crate) fn text_of(number: Number) -> Option<String> {
     number.mersenne_exponent().is_none().then(|| number.to_string())
+}
+
+/// Returns the number of iterations of the whole test: the sum over all powers and sequences.
+fn total(outcome: &Outcome) -> u64 {
+    let number = outcome.number;
+    let each = outcome.kind.iterations(number) * outcome.bases.len().max(1) as u64;
+    match outcome.kind {
+        TestKind::Morrison { .. } => each + TestKind::fermat(number).iterations(number),
+        _ => each,
+    }
 }
 
 /// Returns the starting value of a Lucas–Lehmer test as text; `None` for other tests.

@@ -57,8 +57,14 @@ fn people_read_one_line() {
     assert!(line.starts_with("M127/3/7 is a probable prime: PRP-3 res64 "), "{line}");
     let mut early = outcome(TestKind::Prp, Verdict::Interim, 9);
     early.iterations = 1;
-    early.errors =
-        ErrorCounts { gerbicz: 1, jacobi: 1, double_check: 0, squarings: 0, round_off: 2 };
+    early.errors = ErrorCounts {
+        gerbicz: 1,
+        jacobi: 1,
+        double_check: 0,
+        squarings: 0,
+        lucas: 0,
+        round_off: 2,
+    };
     assert_eq!(
         TestReport::new(&early).to_string(),
         "M127 PRP-3 after 1 of 127 squarings: res64 0000000000000009, no verdict yet, \
@@ -150,4 +156,55 @@ fn a_result_of_two_engines_is_one_of_either_and_of_no_third() {
     let doubled = ["fp64", "goldilocks", "word"].map(|engine| of_both.is_doubled_with(engine));
     assert_eq!(doubled, [true, true, false]);
     assert!(!report(None).is_doubled_with("fp64"));
+}
+
+/// Morrison's test of 27·10^100 − 1: proven, composite by each of its parts, and without a proof.
+#[test]
+fn morrison_s_test_is_reported_by_the_part_that_decides() {
+    let number: Number = "27*10^100-1".parse().unwrap();
+    let kind = TestKind::for_number(number);
+    let report = |kind, verdict, residue, bases: &[u32], iterations| {
+        let (residue, bases) = (Residue::from_u64(number, residue), bases.to_vec());
+        let length = 1;
+        let outcome = outcome(TestKind::Prp, verdict, 1);
+        let round_off = None;
+        TestReport::new(&Outcome {
+            kind,
+            number,
+            residue,
+            bases,
+            iterations,
+            length,
+            round_off,
+            ..outcome
+        })
+    };
+    let llr = |report: &TestReport| {
+        Report::Test(Box::new(report.clone())).llr_line("27*10^100-1", number).unwrap()
+    };
+    let proven = report(kind, Verdict::Prime, 2, &[1, 2], 1_009);
+    assert!(proven.to_string().starts_with(
+        "27*10^100-1 is prime (Morrison): Morrison-1,2, 1009 squarings, 1.5 s, engine fp64"
+    ));
+    assert_eq!((proven.total, proven.iterations()), (1_009, 1_009));
+    let fermat = TestKind::fermat(number);
+    let by_fermat = report(fermat, Verdict::Composite, 0xAB, &[], 337);
+    assert!(by_fermat.to_string().starts_with(
+        "27*10^100-1 is composite: PRP-3 res64 00000000000000AB, 337 squarings, 1.5 s, "
+    ));
+    assert_eq!(by_fermat.total, 337);
+    assert!(llr(&by_fermat).starts_with("27*10^100-1 is not prime.  RES64: 00000000000000AB"));
+    let by_sequence = report(kind, Verdict::Composite, 0xCD, &[1, 2], 1_009);
+    let open = report(kind, Verdict::ProbablePrime, 2, &[1, 2], 1_009);
+    assert!(llr(&open).starts_with("27*10^100-1 is base 3-Fermat PRP! (102 decimal digits)"));
+    for finished in [&proven, &by_fermat, &by_sequence, &open] {
+        assert!(finished.is_of(kind, number, &[]), "{finished}");
+    }
+    // A probable prime by Fermat's test alone is not finished.
+    let passed = report(fermat, Verdict::ProbablePrime, 1, &[], 337);
+    assert!(!passed.is_of(kind, number, &[]) && passed.is_of(fermat, number, &[]));
+    let errors = ErrorCounts { lucas: 1, ..ErrorCounts::default() };
+    assert!(serde_json::to_string(&Errors::from(errors)).unwrap().contains("\"lucas\":1"));
+    let none = serde_json::to_string(&Errors::from(ErrorCounts::default())).unwrap();
+    assert!(!none.contains("lucas"), "{none}");
 }

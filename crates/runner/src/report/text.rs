@@ -76,8 +76,8 @@ impl Display for TestReport {
         if let Some(checked) = self.checked_squarings {
             write!(f, ", {} checked", units::count(checked, "squaring"))?;
         }
-        let Errors { gerbicz, jacobi, double_check, squarings, round_off } = self.errors;
-        let checks = [gerbicz, jacobi, double_check, squarings];
+        let Errors { gerbicz, jacobi, double_check, squarings, lucas, round_off } = self.errors;
+        let checks = [gerbicz, jacobi, double_check, squarings, lucas];
         match (checks.into_iter().fold(0, u32::saturating_add), round_off) {
             (0, 0) => f.write_str(", no errors"),
             (g, r) => write!(

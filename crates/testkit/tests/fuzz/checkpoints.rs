@@ -7,7 +7,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use sha2::{Digest, Sha256};
 use warpint_mersenne::checkpoint::{
-    CheckpointStore, Confirmation, GerbiczState, LeastLength, State,
+    CheckpointStore, Confirmation, GerbiczState, LeastLength, LucasState, State,
 };
 use warpint_mersenne::{DigestedResidue, ErrorCounts, LlStart, Residue, TestKind};
 
@@ -17,6 +17,7 @@ use crate::{cases, cases_on_disk};
 
 const P: u32 = 127;
 const LL: TestKind = TestKind::Ll(LlStart::Four);
+const MORRISON: TestKind = TestKind::Morrison { d: 5, t: 1, open: 10 };
 
 fn prp(iteration: u64, product_iteration: u64, verified_iteration: u64) -> State {
     let x = |k: u64| Residue::from_limbs(P, &[k.wrapping_mul(0x9e37_79b9_7f4a_7c15), k]);
@@ -26,9 +27,17 @@ fn prp(iteration: u64, product_iteration: u64, verified_iteration: u64) -> State
         residue: x(iteration),
         shift: 126,
         elapsed: Duration::from_millis(1_234),
-        errors: ErrorCounts { gerbicz: 1, jacobi: 0, double_check: 0, squarings: 3, round_off: 2 },
+        errors: ErrorCounts {
+            gerbicz: 1,
+            jacobi: 0,
+            double_check: 0,
+            squarings: 3,
+            lucas: 0,
+            round_off: 2,
+        },
         least_length: Some(LeastLength { engine: "fp64".into(), length: 8 }),
         confirmed: Confirmation::No,
+        lucas: None,
         gerbicz: Some(GerbiczState {
             block: 11,
             verified_iteration,
@@ -50,8 +59,15 @@ fn ll(iteration: u64) -> State {
     }
 }
 
+fn morrison(iteration: u64) -> State {
+    let term = Residue::from_u64(P, iteration);
+    let lucas = Some(LucasState::new(&term, Residue::from_u64(P, 1 << 40)));
+    let (gerbicz, residue) = (None, term);
+    State { kind: MORRISON, shift: 0, gerbicz, residue, lucas, ..prp(iteration, 0, 0) }
+}
+
 fn states() -> Vec<State> {
-    vec![prp(57, 55, 22), prp(30, 22, 22), prp(22, 22, 22), ll(40), ll(0)]
+    vec![prp(57, 55, 22), prp(30, 22, 22), prp(22, 22, 22), ll(40), ll(0), morrison(17)]
 }
 
 fn sound() -> Vec<Vec<u8>> {
@@ -67,11 +83,11 @@ fn sealed_anew(mut bytes: Vec<u8>) -> Vec<u8> {
     bytes
 }
 
-/// Decodes bytes as a checkpoint of a PRP test, and as a checkpoint of an LL test. Checks the
+/// Decodes bytes as a checkpoint of a PRP test, of an LL test and of Morrison's test. Checks the
 /// memory used. Checks that every accepted state is valid, and that it does not change if it is
 /// encoded and decoded.
 fn read(bytes: &[u8]) -> Result<(), TestCaseError> {
-    for kind in [TestKind::Prp, LL] {
+    for kind in [TestKind::Prp, LL, MORRISON] {
         let (found, most) = most_used(|| State::from_bytes(bytes, kind, P));
         prop_assert!(most <= allowed(4, bytes.len()), "{most} bytes for {}", bytes.len());
         let Ok(state) = found else { continue };
@@ -96,7 +112,7 @@ proptest! {
     #[test]
     fn fuzz_checkpoint_that_was_changed(bytes in mutated(sound())) {
         let whole = sound().contains(&bytes);
-        for kind in [TestKind::Prp, LL] {
+        for kind in [TestKind::Prp, LL, MORRISON] {
             prop_assert!(whole || State::from_bytes(&bytes, kind, P).is_err());
         }
         read(&bytes)?;

@@ -259,6 +259,7 @@ fn a_checkpoint_with_an_impossible_residue_is_set_aside() {
         least_length: None,
         confirmed: Confirmation::No,
         gerbicz: None,
+        lucas: None,
     };
     // s_2 = 194, and values that a defective machine may have produced.
     for (iteration, value) in [(2, 194), (10, 0), (20, 2)] {

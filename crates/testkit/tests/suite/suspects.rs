@@ -62,6 +62,7 @@ fn plant(root: &Path, planted: &[Planted]) -> CheckpointStore {
             least_length: None,
             confirmed: if confirmed { Confirmation::Jacobi } else { Confirmation::No },
             gerbicz: None,
+            lucas: None,
         };
         store.save(&state).unwrap();
     }

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use sha2::{Digest, Sha256};
 
+use crate::digested::Fingerprint;
 use crate::{DigestedResidue, ErrorCounts, Number, Residue, ResidueError, TestKind};
 
 /// The state of a test at some iteration, as kept on the host and on disk.
@@ -33,6 +34,9 @@ pub struct State {
     /// The data for the next Gerbicz–Li check, in a PRP test or a certification; `None` in a
     /// Lucas–Lehmer test.
     pub gerbicz: Option<GerbiczState>,
+    /// The second term of the sequence, in Morrison's test; `None` in other tests. The state has then been
+    /// checked.
+    pub lucas: Option<LucasState>,
 }
 
 /// The check that has confirmed a residue of a Lucas–Lehmer test.
@@ -86,6 +90,40 @@ pub struct GerbiczState {
     /// The product D of the verified residue and the terms at the ends of the blocks after
     /// iteration v, up to the term at `product_iteration`.
     pub product: Residue,
+}
+
+/// The terms V_m and V_(m+1) of a Lucas sequence, of which V_m is [`State::residue`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LucasState {
+    next: DigestedResidue,
+    term: Fingerprint,
+}
+
+impl LucasState {
+    /// Creates the state of the terms V_m = `term` and V_(m+1) = `next`. They must have just been computed,
+    /// or read from a file whose checksum was verified.
+    #[must_use]
+    pub fn new(term: &Residue, next: Residue) -> Self {
+        Self { next: DigestedResidue::new(next), term: Fingerprint::of(term) }
+    }
+
+    /// Replaces V_(m+1) but keeps the old digests. Tests use this function to simulate a memory error.
+    #[must_use]
+    pub fn changed_to(self, next: Residue) -> Self {
+        Self { next: self.next.changed_to(next), ..self }
+    }
+
+    /// Returns V_(m+1).
+    #[must_use]
+    pub fn next(&self) -> &Residue {
+        self.next.residue()
+    }
+
+    /// Returns whether V_(m+1) is unchanged in memory, and `term` is the V_m of [`Self::new`].
+    #[must_use]
+    pub fn is_intact(&self, term: &Residue) -> bool {
+        self.next.is_intact() && self.term == Fingerprint::of(term)
+    }
 }
 
 /// The reason why bytes are not a valid checkpoint of the expected test.
@@ -185,10 +223,13 @@ impl State {
     ///
     /// The last verified residue must have its digest. If the present residue or the product of the
     /// next Gerbicz–Li check belongs to the verified iteration, it must be equal to the verified
-    /// residue; a file stores only one of these equal residues. For a Lucas–Lehmer test, the result
-    /// is always true.
+    /// residue; a file stores only one of these equal residues. The two terms of a Lucas sequence must
+    /// have their digests. For a Lucas–Lehmer test, the result is always true.
     #[must_use]
     pub fn is_intact(&self) -> bool {
+        if !self.lucas.as_ref().is_none_or(|lucas| lucas.is_intact(&self.residue)) {
+            return false;
+        }
         self.gerbicz.as_ref().is_none_or(|g| {
             let of_verified =
                 |k: u64, x: &Residue| k != g.verified_iteration || x == g.verified.residue();
@@ -203,7 +244,7 @@ impl State {
     pub fn is_verified(&self) -> bool {
         match &self.gerbicz {
             Some(g) => g.verified_iteration == self.iteration,
-            None => self.confirmed > Confirmation::No,
+            None => self.lucas.is_some() || self.confirmed > Confirmation::No,
         }
     }
 
@@ -213,7 +254,7 @@ impl State {
     ///
     /// The first residue is the present one. For PRP tests and certifications, the last verified
     /// residue follows unless it is the present one. Then the product of the next check follows
-    /// unless it is the verified residue.
+    /// unless it is the verified residue. For Morrison's test the second term of the sequence follows.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = vec![];
@@ -252,6 +293,9 @@ impl State {
                 residue(&g.product)?;
             }
         }
+        if let Some(lucas) = &self.lucas {
+            residue(lucas.next())?;
+        }
         pieces.end()
     }
 
@@ -284,6 +328,9 @@ impl State {
         // Versions that do not know this line read the file nevertheless.
         if self.errors.squarings > 0 {
             line(format_args!("squaring-errors: {}", self.errors.squarings));
+        }
+        if self.errors.lucas > 0 {
+            line(format_args!("lucas-errors: {}", self.errors.lucas));
         }
         if let Some(least) = &self.least_length {
             line(format_args!("least-length: {} {}", least.engine, least.length));

@@ -5,8 +5,8 @@ use std::time::Duration;
 use sha2::{Digest, Sha256};
 
 use super::{
-    Body, CHECKSUM, Confirmation, FormatError, GerbiczState, LeastLength, MAGIC, MAX_HEADER, State,
-    VERSION, number_line,
+    Body, CHECKSUM, Confirmation, FormatError, GerbiczState, LeastLength, LucasState, MAGIC,
+    MAX_HEADER, State, VERSION, number_line,
 };
 use crate::primality::LARGEST_BLOCK;
 use crate::{DigestedResidue, ErrorCounts, Number, Residue, TestKind};
@@ -57,7 +57,7 @@ impl State {
             _ if kind.is_checked() => Body { verified: 1, product: 2 },
             _ => Body { verified: 0, product: 0 },
         };
-        let residues = body.product + 1;
+        let residues = body.product + 1 + usize::from(kind.has_two_terms());
         let size = Residue::byte_len(number);
         let begin = end + 2;
         let expected = begin + residues * size + CHECKSUM;
@@ -110,6 +110,11 @@ impl State {
                 return Err(field("verified-iteration"));
             }
         }
+        let lucas = if kind.has_two_terms() {
+            Some(LucasState::new(&residue(0)?, residue(body.product + 1)?))
+        } else {
+            None
+        };
         let count = |name| header.number(name).and_then(|n| u32::try_from(n).ok());
         let errors = |name| count(name).ok_or(field(name));
         Ok(Self {
@@ -129,12 +134,16 @@ impl State {
                     None => 0,
                     Some(_) => errors("squaring-errors")?,
                 },
+                lucas: match header.get("lucas-errors") {
+                    None => 0,
+                    Some(_) => errors("lucas-errors")?,
+                },
                 round_off: errors("round-off-errors")?,
             },
             confirmed: match header.get("confirmed") {
                 None => Confirmation::No,
-                Some("jacobi") if !kind.is_checked() => Confirmation::Jacobi,
-                Some("twice") if !kind.is_checked() => Confirmation::Twice,
+                Some("jacobi") if kind.is_lucas() => Confirmation::Jacobi,
+                Some("twice") if kind.is_lucas() => Confirmation::Twice,
                 Some(_) => return Err(field("confirmed")),
             },
             least_length: header
@@ -146,6 +155,7 @@ impl State {
                 .map(|least| least.ok_or(field("least-length")))
                 .transpose()?,
             gerbicz,
+            lucas,
         })
     }
 }

@@ -13,9 +13,17 @@ fn prp_state() -> State {
         residue: Residue::from_limbs(p, &[0x0123_4567_89ab_cdef, 7]),
         shift: 0,
         elapsed: Duration::from_millis(1234),
-        errors: ErrorCounts { gerbicz: 1, jacobi: 3, double_check: 4, squarings: 5, round_off: 2 },
+        errors: ErrorCounts {
+            gerbicz: 1,
+            jacobi: 3,
+            double_check: 4,
+            squarings: 5,
+            lucas: 6,
+            round_off: 2,
+        },
         least_length: Some(LeastLength { engine: "fp64".into(), length: 8 }),
         confirmed: Confirmation::No,
+        lucas: None,
         gerbicz: Some(GerbiczState {
             block: 11,
             verified_iteration: 22,

@@ -322,8 +322,8 @@ impl CheckpointStore {
         Ok(())
     }
 
-    /// Removes all checkpoints of this test, for Pocklington's test those to all bases. Call this only when
-    /// the result is stored elsewhere.
+    /// Removes all checkpoints of this test, for the tests of Pocklington and Morrison those of all runs. Call
+    /// this only when the result is stored elsewhere.
     pub fn remove_all(&mut self) -> Result<(), CheckpointError> {
         let entries = self.entries_of(|slug| self.kind.owns(slug));
         for entry in entries.map_err(|source| self.directory_error(source))? {

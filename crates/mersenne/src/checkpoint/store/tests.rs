@@ -23,6 +23,7 @@ fn ll(iteration: u64) -> State {
         least_length: None,
         confirmed: Confirmation::No,
         gerbicz: None,
+        lucas: None,
     }
 }
 

@@ -172,6 +172,7 @@ fn runs(
         let target = spec.target();
         let mut prp = Prp::new(spec.kind, Residue::from_u64(number, 1), target);
         let finished = Driver::new(&spec, plan, store.as_deref_mut(), events, stop, options)
+            .going_on_after(&[Verdict::ProbablePrime])
             .drive(&mut prp)?;
         let Finished::Done(outcome) = finished else { return Ok(finished) };
         let outcome = Outcome { bases: vec![base], ..*outcome };
@@ -201,8 +202,8 @@ fn runs(
     }
 }
 
-/// Returns the outcome of the runs so far, and of one more.
-fn joined(earlier: Outcome, last: Outcome) -> Outcome {
+/// Returns the outcome of the runs so far, and of one more. The kind is that of the earlier runs.
+pub(super) fn joined(earlier: Outcome, last: Outcome) -> Outcome {
     let sum = |a: u32, b: u32| a.saturating_add(b);
     let (a, b) = (earlier.errors, last.errors);
     // If an earlier run was only judged again, the present process computed nothing of it.
@@ -221,6 +222,7 @@ fn joined(earlier: Outcome, last: Outcome) -> Outcome {
             jacobi: sum(a.jacobi, b.jacobi),
             double_check: sum(a.double_check, b.double_check),
             squarings: sum(a.squarings, b.squarings),
+            lucas: sum(a.lucas, b.lucas),
             round_off: sum(a.round_off, b.round_off),
         },
         bases: [earlier.bases, last.bases].concat(),

@@ -57,6 +57,7 @@ use std::time::Duration;
 
 use check::{Check, Last, clear};
 use steps::Steps;
+pub(super) use steps::bit;
 
 use super::registers::{COUNT, D, READ, X};
 use super::sequence::{Advance, Sequence};
@@ -182,6 +183,7 @@ impl Prp {
             errors: ErrorCounts::default(),
             least_length: None,
             confirmed: Confirmation::No,
+            lucas: None,
             gerbicz: Some(GerbiczState {
                 // The block is at most LARGEST_BLOCK, which fits.
                 block: self.block as u32,
@@ -406,7 +408,8 @@ impl Sequence for Prp {
                 return judgement
                     .map_or((Verdict::ProbablePrime, last), |j| (j.verdict, j.residue));
             }
-            TestKind::Prp | TestKind::Ll(_) | TestKind::Riesel => {}
+            // Morrison's test has another sequence.
+            TestKind::Prp | TestKind::Ll(_) | TestKind::Riesel | TestKind::Morrison { .. } => {}
         }
         // 9 is invertible mod M_p for odd p, since 2^p − 1 ≡ 1 mod 3.
         let residue = last.divided_by(9).unwrap_or(last);

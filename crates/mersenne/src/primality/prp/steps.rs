@@ -34,7 +34,8 @@ impl Steps {
                 div_rem_small(&mut part, open.into());
                 (base, part)
             }
-            TestKind::Prp | TestKind::Cert(_) | TestKind::Ll(_) | TestKind::Riesel => (1, vec![]),
+            TestKind::Prp | TestKind::Cert(_) | TestKind::Ll(_) => (1, vec![]),
+            TestKind::Riesel | TestKind::Morrison { .. } => (1, vec![]),
         };
         Self { base, exponent, total: kind.iterations(number) }
     }
@@ -145,6 +146,6 @@ fn before(number: Number) -> Vec<u64> {
 }
 
 /// Returns bit i of x, which is 0 above the limbs of x.
-fn bit(x: &[u64], i: u64) -> bool {
+pub(in super::super) fn bit(x: &[u64], i: u64) -> bool {
     x.get((i / 64) as usize).is_some_and(|limb| limb >> (i % 64) & 1 == 1)
 }
