@@ -21,8 +21,9 @@ pub(super) struct Common {
     /// Whether workers without work wait for new lines instead of ending.
     waits: bool,
     state: Mutex<State>,
-    /// Held while a worker changes a list.
-    lists: Mutex<()>,
+    /// Locked while a worker changes a list. The text of the last warning that the lines of a file of additions
+    /// could not be moved; `None` if lines have been moved since. The same warning is not repeated.
+    lists: Mutex<Option<String>>,
 }
 
 #[derive(Debug)]
@@ -153,8 +154,8 @@ impl Common {
     }
 
     /// Waits until no other worker of the process changes a list. The caller changes lists while it holds the
-    /// returned value.
-    pub(super) fn change_lists(&self) -> MutexGuard<'_, ()> {
+    /// returned value, which is the last warning about a file of additions.
+    pub(super) fn change_lists(&self) -> MutexGuard<'_, Option<String>> {
         self.lists.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -53,9 +53,6 @@ pub(super) struct Shift<'a> {
     /// This worker among those of the process, and what they have in common.
     member: Member,
     common: Arc<Common>,
-    /// The text of the last warning that the lines of a file of additions could not be moved;
-    /// `None` if lines have been moved since. The same warning is not repeated.
-    stuck: Option<String>,
 }
 
 impl<'a> Shift<'a> {
@@ -68,7 +65,7 @@ impl<'a> Shift<'a> {
         member: Member,
     ) -> Self {
         let common = Arc::clone(member.common());
-        Self { options, lists, watch, reporter, stop, member, common, stuck: None }
+        Self { options, lists, watch, reporter, stop, member, common }
     }
 
     /// Does assignments until no worker of the process finds one that it can do, or until a stop is requested.
@@ -144,7 +141,7 @@ impl<'a> Shift<'a> {
     /// `worktodo.add`, to the lists.
     fn merge_added(&mut self) {
         let common = Arc::clone(&self.common);
-        let _alone = common.change_lists();
+        let mut stuck = common.change_lists();
         for list in 0..self.lists.len() {
             let merged = self.lists[list].merge_added_unless(depends_on_others);
             self.pass_notices(list);
@@ -153,16 +150,16 @@ impl<'a> Shift<'a> {
             match merged {
                 Ok(0) => {}
                 Ok(lines) => {
-                    self.stuck = None;
+                    *stuck = None;
                     self.reporter.say(&Note::MovedOver { lines, from: added });
                 }
                 // The lines of the list itself can still be done.
                 Err(e) => {
                     let warning = Warning::AdditionsStay { file: added, reason: e.to_string() };
                     let line = warning.to_string();
-                    if self.stuck.as_ref() != Some(&line) {
+                    if stuck.as_ref() != Some(&line) {
                         self.reporter.warn(&warning);
-                        self.stuck = Some(line);
+                        *stuck = Some(line);
                     }
                 }
             }
