@@ -62,11 +62,14 @@ const SUITES: &[Suite] = &[
     ("goldilocks-64", |device| goldilocks(device, 1279, 64)),
     ("goldilocks-320", |device| goldilocks(device, 4423, 320)),
     ("goldilocks-1024", |device| goldilocks(device, 21_701, 1024)),
+    ("goldilocks-fermat-1024", |device| goldilocks_form(device, "919444^1024+1", 1024)),
     ("fp64-256", |device| fp64(device, 4423, 256)),
     ("fp64-1344", |device| fp64(device, 21_701, 1344)),
     ("fp64-4608", |device| fp64(device, 86_243, 4608)),
     ("fp64-riesel-1344", |device| fp64_form(device, "10223*2^16001-1", 1344)),
     ("fp64-proth-1152", |device| fp64_form(device, "3*2^20909+1", 1152)),
+    ("fp64-base-3-1344", |device| fp64_form(device, "10223*3^11000-1", 1344)),
+    ("fp64-fermat-1024", |device| fp64_form(device, "100002^1024+1", 1024)),
     ("hybrid-512", |device| hybrid(device, 11_213, 512)),
     ("hybrid-2688", |device| hybrid(device, 44_497, 2688)),
     ("fp64-checked-1344", |device| fp64_checked(device, 21_701, 1344)),
@@ -256,6 +259,10 @@ fn fp64(device: &Device, p: u32, length: usize) -> Result<()> {
 /// As [`fp64`], modulo a number k·2^n ± 1.
 fn fp64_form(device: &Device, number: &str, length: usize) -> Result<()> {
     every_operation(&Fp64On::new(device.clone()), number.parse()?, length, false)
+}
+
+fn goldilocks_form(device: &Device, number: &str, length: usize) -> Result<()> {
+    every_operation(&GoldilocksOn::new(device.clone()), number.parse()?, length, false)
 }
 
 /// As [`fp64`], with squarings that are checked.

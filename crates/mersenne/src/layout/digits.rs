@@ -253,7 +253,7 @@ impl StoredDigits {
         let number = self.layout.number;
         let mut digits = digits.to_vec();
         let carry = self.layout.canonical(&mut digits);
-        let mut x = self.from_digits(0, &digits);
+        let mut x = self.value_of(0, &digits);
         let high = mul_small_assign(&mut x, number.multiplier());
         x.push(high);
         let mut x = self.modulus.reduce(&FastProducts, x);
@@ -301,7 +301,7 @@ impl StoredDigits {
 
     /// Returns the number that has the given digits, from 0 to B − 1, in the words from `first` on, without leading
     /// zero limbs.
-    fn from_digits(&self, first: usize, digits: &[i32]) -> Vec<u64> {
+    fn value_of(&self, first: usize, digits: &[i32]) -> Vec<u64> {
         let mut sum = match self.power(first, digits.len()) {
             None => digits.iter().enumerate().rev().fold(vec![], |mut sum, (j, &digit)| {
                 let carry = mul_small_assign(&mut sum, self.layout.base(first + j).into());
@@ -312,8 +312,8 @@ impl StoredDigits {
             Some((below, power)) => {
                 let (low, high) = digits.split_at(below);
                 let (low, high) = rayon::join(
-                    || self.from_digits(first, low),
-                    || self.from_digits(first + below, high),
+                    || self.value_of(first, low),
+                    || self.value_of(first + below, high),
                 );
                 let mut sum = FastProducts.mul(&high, &power.value);
                 sum.resize(sum.len().max(low.len()), 0);

@@ -222,9 +222,9 @@ fn unusable(number: Number, length: usize, reason: &str) -> EngineError {
 #[cfg(feature = "sim")]
 mod tests {
     use super::*;
+    use crate::engine::BuildOptions;
     use crate::engine::fp64_gpu::Fp64On;
     use crate::engine::plain::Plain;
-    use crate::engine::{BuildOptions, EngineFamily as _};
     use crate::{Residue, Shift};
     use rand::{RngExt, SeedableRng};
     use rand_chacha::ChaCha8Rng;

@@ -382,6 +382,10 @@ mod tests {
             "252191*2^5497878-1",
             "398023*2^6418059-1",
             "2^16777216+1",
+            "7*3^200000+1",
+            "27*10^1000000-1",
+            "24518^262144+1",
+            "75898^524288+1",
         ];
         for prime in primes {
             let number: Number = prime.parse().unwrap();
@@ -392,7 +396,7 @@ mod tests {
             println!("{number} {length:?}");
             assert!(OtherNumbers.takes(number, &lengths), "{number}");
         }
-        for other in ["3*2^9000+1", "1048577*2^20000-1", "7*3^20000+1"] {
+        for other in ["3*2^9000+1", "1048577*2^20000-1", "7*1000003^20000+1"] {
             assert!(!OtherNumbers.takes(other.parse().unwrap(), &lengths), "{other}");
         }
     }

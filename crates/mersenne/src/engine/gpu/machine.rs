@@ -152,6 +152,20 @@ impl<A: Arithmetic> Machine<A> {
         Ok(())
     }
 
+    /// Squares the spectrum n times, less often than in a graph. The first of these squarings is number `first` of a
+    /// sequence. Round-off is measured in all watched squarings, and in each squaring whose number is a multiple
+    /// of the squarings in a graph.
+    fn short_run(&mut self, first: u64, n: u64, step: Step) -> Result<(), EngineError> {
+        self.products.note_launches(n);
+        for j in first..first + n {
+            let is_watched = self.watched > 0;
+            self.watched -= u64::from(is_watched);
+            let measured = is_watched || j.is_multiple_of(A::Words::GRAPH_SQUARINGS);
+            self.products.squaring(step, measured)?.iter().try_for_each(Call::make)?;
+        }
+        Ok(())
+    }
+
     /// Replaces `r[reg]` by m·`r[reg]`² n times. This method is used if the kernels cannot multiply
     /// by m while they propagate carries. After each squaring, multiplies by m through doublings
     /// and additions.
@@ -268,7 +282,7 @@ impl<A: Arithmetic> Engine for Machine<A> {
     }
 
     /// Keeps the spectrum from squaring to squaring, if the kernels that propagate carries can multiply by
-    /// m. All squarings are launched one by one.
+    /// m. Squarings are launched in graphs where enough of the same kind follow each other.
     fn square_with_factors(
         &mut self,
         reg: usize,
@@ -287,13 +301,21 @@ impl<A: Arithmetic> Engine for Machine<A> {
             self.products.prepare(step, shift, last <= self.watched)?;
         }
         self.products.digits_to_spectrum(&self.registers[reg])?;
-        for j in 0..last {
-            self.note_product()?;
-            let is_watched = self.watched > 0;
-            self.watched -= u64::from(is_watched);
-            let measured = is_watched || j.is_multiple_of(A::Words::GRAPH_SQUARINGS);
-            self.products.note_launches(1);
-            self.products.squaring(step(j), measured)?.iter().try_for_each(Call::make)?;
+        let mut done = 0;
+        while done < last {
+            if self.unsynced >= A::Words::MOST_UNSYNCED {
+                self.sync()?;
+            }
+            let most = last.min(done.saturating_add(A::Words::MOST_UNSYNCED - self.unsynced));
+            let end = (done + 1..most).find(|&j| has_factor(j) != has_factor(done)).unwrap_or(most);
+            let now = end - done;
+            self.unsynced += now;
+            if now >= A::Words::GRAPH_SQUARINGS {
+                self.squarings(now, step(done))?;
+            } else {
+                self.short_run(done, now, step(done))?;
+            }
+            done = end;
         }
         self.note_product()?;
         self.products.spectrum_to_digits(&mut self.registers[reg], step(last))
@@ -385,6 +407,28 @@ mod tests {
     use crate::engine::BuildOptions;
     use crate::engine::places::families_on;
     use warpint_device::DeviceId;
+
+    #[test]
+    fn factors_follow_the_squarings_that_have_them() {
+        for family in families_on(DeviceId::Sim).unwrap() {
+            let (p, length) = (13_003, 1 << 10);
+            for check_squarings in [false, family.checks_squarings(p, length, 0)] {
+                let options = BuildOptions { check_squarings, ..BuildOptions::new(2, 1) };
+                let mut engine = family.build(p, length, options).unwrap();
+                let has_factor = |j: u64| 0b1101_0111_0010_1100_u64 >> (j % 16) & 1 == 1;
+                for (m, n) in [(3, 1), (3, 0), (4, 45), (65_535, 20)] {
+                    for reg in 0..2 {
+                        engine.set(reg, 5, Shift::ZERO).unwrap();
+                    }
+                    let shift = Shift::ZERO;
+                    engine.square_with_factors(0, n, m, &has_factor, shift).unwrap();
+                    by_kind(engine.as_mut(), 1, n, m, &has_factor, shift).unwrap();
+                    let [found, expected] = [0, 1].map(|reg| engine.read(reg, shift).unwrap());
+                    assert_eq!(found, expected, "{}, {n} squarings", family.name());
+                }
+            }
+        }
+    }
 
     #[test]
     fn squarings_whose_kernels_are_timed_are_squarings() {

@@ -54,6 +54,24 @@ pub fn other_numbers(
             }
         }
     }
+    generalized_fermat_numbers(family, largest, &mut rng)
+}
+
+/// Does the same modulo numbers b^(2^m) + 1 of at most `largest` bits.
+fn generalized_fermat_numbers(
+    family: &'static dyn EngineFamily,
+    largest: u32,
+    rng: &mut Random,
+) -> Result<(), String> {
+    for b in [10, 824, 24_518, 919_444] {
+        let number = |m: u32| Number::new(1, b, 1 << m, Sign::Plus).ok();
+        let fits = |number: &Number| (BITS.0..=largest).contains(&number.bits());
+        for number in (9..20).filter_map(number).filter(fits).take(2) {
+            if family.takes(number) {
+                compare(family, number, rng)?;
+            }
+        }
+    }
     Ok(())
 }
 
