@@ -3,7 +3,7 @@
 //! The source of `engine/fp64/form` describes the transform that they are for, with its names.
 
 use warpint_arith::dd::{Dd, exp2_ratio};
-use warpint_natural::limbs::{shifted_left, sub_assign};
+use warpint_natural::limbs::{add_assign, div_rem_small, shifted_left, sub_assign};
 use warpint_natural::product::FastProducts;
 
 use super::carry_out;
@@ -58,6 +58,20 @@ impl FormLayout {
     /// Returns the number of bits of word j.
     pub(crate) fn bits(&self, j: usize) -> u32 {
         (self.offset(j + 1) - self.offset(j)) as u32
+    }
+
+    /// Iterates over the pairs ([`Self::offset`], [`Self::bits`]) of all words. Computes them without a product
+    /// per word.
+    fn places(&self) -> impl Iterator<Item = (u64, u32)> {
+        let (short, rest) = (self.rate >> FRACTION, self.rate as u32);
+        let (mut offset, mut fraction) = (0, 0u32);
+        (0..self.len).map(move |_| {
+            let here = offset;
+            let bits = short + u64::from(fraction < rest);
+            offset += bits;
+            fraction = fraction.wrapping_sub(rest);
+            (here, bits as u32)
+        })
     }
 
     /// Returns the word with bit n, and the position of the bit in the word. If bit n follows the last word,
@@ -156,34 +170,30 @@ impl FormLayout {
             let pair = u128::from(limb(from / 64)) | u128::from(limb(from / 64 + 1)) << 64;
             (pair >> (from % 64)) as u64 & ((1 << bits) - 1)
         };
-        let (mut carry, mut from) = (0, 0);
-        for (j, digit) in digits.iter_mut().enumerate() {
-            let end = self.offset(j + 1);
-            let bits = (end - from) as u32;
+        let mut carry = 0;
+        for (digit, (from, bits)) in digits.iter_mut().zip(self.places()) {
             let v = bit_string(from, bits) as i64 + carry;
             carry = carry_out(v, bits);
             *digit = (v - (carry << bits)) as i32;
-            from = end;
         }
         // 2^n + 1 has a bit more than its words.
-        self.wrap(digits, carry + bit_string(from, 1) as i64);
+        self.wrap(digits, carry + bit_string(self.offset(self.len), 1) as i64);
     }
 
     /// Returns |Σ d_j·2^(B_j)| in limbs, and whether the sum is negative.
     pub(crate) fn value_of(&self, digits: &[i32]) -> (Vec<u64>, bool) {
         // Two digits reach beyond their words, so there are limbs to spare.
         let limbs = self.offset(self.len) as usize / 64 + 2;
-        let (mut sum, mut from) = (vec![0u64; limbs], 0u64);
+        let mut sum = vec![0u64; limbs];
         // The part of the sum that is not stored: bits from 64·`at` on.
         let (mut at, mut rest) = (0usize, 0i128);
-        for (j, &digit) in digits.iter().enumerate() {
+        for (&digit, (from, _)) in digits.iter().zip(self.places()) {
             while from / 64 > at as u64 {
                 sum[at] = rest as u64;
                 rest >>= 64;
                 at += 1;
             }
             rest += i128::from(digit) << (from % 64);
-            from = self.offset(j + 1);
         }
         for limb in &mut sum[at..] {
             *limb = rest as u64;
@@ -198,9 +208,24 @@ impl FormLayout {
         (sum, is_negative)
     }
 
-    /// Returns x/k ≡ −c·2^n·x modulo a number k·2^n + c: 2^n·x, and whether the sign is negative.
-    pub(crate) fn divided(number: Number, x: &[u64]) -> (Vec<u64>, bool) {
-        (shifted_left(x, number.exponent() as usize), number.sign() == Sign::Plus)
+    /// Returns the canonical residue x/k modulo a number N = k·2^n + c, for a canonical residue x. With
+    /// x = u·k + r it is u − c·r·2^n, because k·2^n ≡ −c.
+    fn divided(number: Number, x: &[u64]) -> Vec<u64> {
+        let (k, n) = (number.multiplier(), number.exponent() as usize);
+        let mut u = x.to_vec();
+        let r = if k == 1 { 0 } else { div_rem_small(&mut u, k) };
+        if r > 0 {
+            // u is below 2^n. For c = 1, the sum is (k − r)·2^n + u + 1 = N + u − r·2^n. It is at most k·2^n.
+            let high = match number.sign() {
+                Sign::Minus => r,
+                Sign::Plus => {
+                    add_assign(&mut u, &[1]);
+                    k - r
+                }
+            };
+            add_assign(&mut u, &shifted_left(&[high], n));
+        }
+        u
     }
 }
 
@@ -250,8 +275,7 @@ impl StoredForm {
 
     /// Writes the digits of X/k to `digits`. X has the limbs of a residue, and is below N.
     pub(crate) fn store(&self, x: &[u64], digits: &mut [i32]) {
-        let divided = FormLayout::divided(self.layout.number, x);
-        self.layout.digits_of(&self.modulus.reduce_signed(&FastProducts, divided), digits);
+        self.layout.digits_of(&FormLayout::divided(self.layout.number, x), digits);
     }
 
     /// Returns the canonical residue X if the digits are those of X/k, of any size and sign.
@@ -292,4 +316,56 @@ impl Powers {
 fn power(x: Dd, e: usize) -> Dd {
     let bits = (0..usize::BITS - e.leading_zeros()).rev();
     bits.fold(Dd::ONE, |y, bit| if e >> bit & 1 == 1 { y * y * x } else { y * y })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Residue;
+
+    fn numbers() -> impl Iterator<Item = Number> {
+        let signs = [Sign::Minus, Sign::Plus].into_iter();
+        let of = |sign| {
+            [1, 3, 5, 10_223, (1 << 19) + 1, (1 << 20) - 1]
+                .into_iter()
+                .flat_map(move |k| [64, 127, 128, 1000].map(|n| Number::new(k, 2, n, sign)))
+        };
+        signs.flat_map(of).filter_map(Result::ok)
+    }
+
+    #[test]
+    fn places_are_offsets_and_bits() {
+        for number in numbers() {
+            for len in [1usize, 2, 7, 30, 64] {
+                let layout = FormLayout::new(number, len);
+                let expected: Vec<_> =
+                    (0..len).map(|j| (layout.offset(j), layout.bits(j))).collect();
+                assert_eq!(layout.places().collect::<Vec<_>>(), expected, "{number}, {len} words");
+            }
+        }
+    }
+
+    #[test]
+    fn a_residue_divided_by_k_is_canonical() {
+        for number in numbers() {
+            let modulus = Modulus::new(number, &FastProducts);
+            let small = |v| Residue::from_u64(number, v);
+            let k = number.multiplier();
+            let mut all: Vec<Residue> = [0, 1, 2, k - 1, k, k + 1, 2 * k, u64::MAX]
+                .into_iter()
+                .flat_map(|v| [small(v), small(0).minus(v)])
+                .collect();
+            for bit in [number.exponent() - 1, number.exponent()] {
+                let power = Residue::from_limbs(number, &shifted_left(&[1], bit as usize));
+                all.extend([power.minus(1), power]);
+            }
+            for x in all {
+                let divided = FormLayout::divided(number, x.limbs());
+                let is_canonical = modulus.reduce(&FastProducts, divided.clone()) == divided;
+                assert!(is_canonical, "{x:?}");
+                let times = modulus.times(&FastProducts, divided, k);
+                assert_eq!(times, x.limbs(), "{x:?}");
+            }
+        }
+    }
 }

@@ -84,10 +84,11 @@ pub(crate) struct Accuracy {
 pub(crate) const ON_CPU: Accuracy =
     Accuracy { measured: |_| None, deviation: 0.4, of_multiples_of_3: 0.4, per_odd_factor: 0.08 };
 
-/// The accuracy of a whole transform by `rustfft`, as [`form`](super::form) uses it at all lengths. Ratios as
-/// in the table above are 0.47 to 1.08 for lengths from 4,096 to 131,072 words and k = 3, 10223 and 2^20 − 1
-/// (`benches/runs/2026-11-28-epyc-zen5-2core/margins.txt`); with the c of [`ON_CPU`], they would be up to 1.3
-/// for lengths 3·2^a.
+/// The accuracy of a whole transform by `rustfft`, as [`form`](super::form) may use it up to 131,072 words.
+/// Ratios as in the table above are 0.47 to 1.09 from 4,096 words on, for k = 3, 10223 and 2^20 − 1; with the c
+/// of [`ON_CPU`], they would be up to 1.3 for lengths 3·2^a. The engine's own transforms have ratios of 0.33 to
+/// 0.75 from 8,192 words on, and of 0.37 to 0.78 to the c of [`ON_CPU`] at longer lengths up to 4,194,304 words
+/// (`benches/runs/2026-11-28-epyc-zen4-2core/margins.txt`).
 /// `cargo test -p warpint-mersenne --release calibration_of_other_numbers -- --ignored --nocapture` prints them.
 pub(crate) const OF_WHOLE: Accuracy = Accuracy { of_multiples_of_3: 0.5, ..ON_CPU };
 

@@ -1,4 +1,4 @@
-//! Squaring modulo N = k·2^n + c with c = ±1 and small k, by one FFT. This is the irrational-base
+//! Squaring modulo N = k·2^n + c with c = ±1 and small k, by one transform. This is the irrational-base
 //! discrete weighted transform of Crandall and Fagin (1994), with a factor k.
 //!
 //! # Method

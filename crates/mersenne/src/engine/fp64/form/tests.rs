@@ -280,3 +280,33 @@ fn numbers_without_a_transform_are_refused() {
         assert!(Fp64.margin_for(number, length).is_err(), "{length}");
     }
 }
+
+/// Prints the times of a squaring inside a long call, and of calls of 1 squaring, which also convert the
+/// residue. `NUMBERS` may name pairs of numbers and lengths, and `THREADS` the number of threads.
+#[test]
+#[ignore = "half a minute of measuring; run it with --release and --nocapture"]
+fn calls() {
+    use std::time::{Duration, Instant};
+    let pairs = std::env::var("NUMBERS");
+    let pairs = pairs.unwrap_or("3*2^4800000+1:262144 10223*2^31172165+1:2752512".into());
+    let threads = std::env::var("THREADS").map_or(2, |n| n.parse().unwrap());
+    println!("| number | words | µs, squaring | µs, call of 1 |");
+    for pair in pairs.split(' ') {
+        let (number, length) = pair.split_once(':').unwrap();
+        let (number, length): (Number, usize) = (number.parse().unwrap(), length.parse().unwrap());
+        let mut engine = Fp64.build_for(number, length, BuildOptions::new(1, threads)).unwrap();
+        let mut rng = ChaCha8Rng::seed_from_u64(7);
+        let limbs: Vec<u64> = (0..number.limbs()).map(|_| rng.random()).collect();
+        engine.write(0, &Residue::from_limbs(number, &limbs), Shift::ZERO).unwrap();
+        let mut least = [Duration::MAX; 2];
+        for _ in 0..5 {
+            for (least, n) in least.iter_mut().zip([60, 1]) {
+                let lap = Instant::now();
+                engine.square(0, n, Step::Square, Shift::ZERO).unwrap();
+                *least = (*least).min(lap.elapsed() / n as u32);
+            }
+        }
+        let [squaring, call] = least.map(|time| time.as_secs_f64() * 1e6);
+        println!("| {number} | {length} | {squaring:.0} | {call:.0} |");
+    }
+}

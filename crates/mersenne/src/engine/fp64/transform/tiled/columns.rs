@@ -140,9 +140,9 @@ impl Block<'_> {
         let first_column = self.block * WIDTH;
         let factors = plan.factors(self.block);
         let turns = plan.turns.as_ref().map(|turns| Scalars(turns.as_ptr()));
+        let mut no_carries = [0.0; LONGEST_PIECE];
         let mut digits = false;
         for q in 0..r2 {
-            let mut no_carries = [0.0; LONGEST_PIECE];
             let (rows, view) = (self.strided::<V>(q), self.tile::<V>());
             let tile = Tile {
                 at: self.tile,
