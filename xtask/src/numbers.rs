@@ -34,6 +34,9 @@ pub(crate) struct Options {
     /// The number of threads on the CPU; by default all
     #[arg(long)]
     threads: Option<usize>,
+    /// Time squarings modulo these numbers k*b^n+1 or k*b^n-1 instead, by each engine that takes them
+    #[arg(long, value_delimiter = ',', value_name = "NUMBER")]
+    numbers: Vec<Number>,
     /// Also time squarings of this many numbers at a time, each with an engine and a stream of its own
     #[arg(long, value_delimiter = ',')]
     together: Vec<usize>,
@@ -45,6 +48,9 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         DeviceChoice::On(id) => places::families_on(id)?,
         DeviceChoice::Cpu | DeviceChoice::Auto => places::families_on_cpu(),
     };
+    if !options.numbers.is_empty() {
+        return each(&options.numbers, &families, options);
+    }
     let family = families.into_iter().find(|family| family.name() == "fp64");
     let family = family.context("no family fp64")?;
     println!("| number | words | µs | µs of 2^p − 1 | ratio | margin, bits | mean error | Z |");
@@ -72,6 +78,44 @@ pub(crate) fn run(options: &Options) -> Result<()> {
                 let each = together(id, of(n), length, count, options.lap)?;
                 println!("{} in {length} words, {count} at a time: {each:.3} µs for each", of(n));
             }
+        }
+    }
+    Ok(())
+}
+
+/// Prints, for each number and each family that takes it, the time of a squaring at the length of the plan.
+fn each(
+    numbers: &[Number],
+    families: &[&'static dyn EngineFamily],
+    options: &Options,
+) -> Result<()> {
+    println!("| number | engine | words | bits a word | µs | kernels, µs |");
+    println!("|---|---|---:|---:|---:|---|");
+    for &number in numbers {
+        for &family in families.iter().filter(|family| family.takes(number)) {
+            let plan = Plan::of_family(number, family, None, options.threads)?;
+            let mut timer = plan.timer()?;
+            timer.warm_up(200)?;
+            timer.lap(200)?;
+            let squarings = (options.lap / timer.mean().as_secs_f64().max(1e-9)).clamp(40.0, 1e6);
+            let mut best = f64::INFINITY;
+            for _ in 0..3 {
+                timer.lap(squarings as u64)?;
+                best = best.min(timer.extremes().0.as_secs_f64() * 1e6);
+            }
+            let mut engine = plan.build(1)?;
+            engine.write(0, &sample::residue(&mut sample::random(1), number), Shift::ZERO)?;
+            let kernels = match engine.kernel_timer() {
+                None => vec![],
+                Some(kernels) => kernels.kernel_times(0, 100)?,
+            };
+            let kernels: Vec<String> = kernels
+                .iter()
+                .map(|of| format!("{} {:.1}", of.kernel, of.time.as_secs_f64() * 1e6))
+                .collect();
+            let (words, bits) = (plan.length(), f64::from(number.bits()) / plan.length() as f64);
+            let (name, kernels) = (family.name(), kernels.join(", "));
+            println!("| {number} | {name} | {words} | {bits:.2} | {best:.2} | {kernels} |");
         }
     }
     Ok(())

@@ -98,7 +98,7 @@ const FOLDERS: [Folder; 9] = [
     },
     Folder {
         budgets: "crates/mersenne/kernels/budgets.toml",
-        by: &["OUTER_RADIX", "RADIX_A", "RADIX_B", "WIDTH", "LINES", "THREADS", "BLOCKS"],
+        by: &["OUTER_RADIX", "RADIX_A", "RADIX_B", "WIDTH", "LINES", "DIGITS", "THREADS", "BLOCKS"],
         few_lengths: &FEW_OF_GOLDILOCKS,
         all_lengths: || goldilocks_gpu::all_lengths().collect(),
         sources: |lengths, shared_memory| {
@@ -123,6 +123,7 @@ const FOLDERS: [Folder; 9] = [
             "SUMS",
             "FORM",
             "NEGACYCLIC",
+            "DIGITS",
             "THREADS",
             "BLOCKS",
         ],
@@ -131,9 +132,8 @@ const FOLDERS: [Folder; 9] = [
         sources: |lengths, shared_memory| {
             let of = |&length| fp64_gpu::sources(length, shared_memory);
             // The sums of registers are in the folder above.
-            let own = |source: &Source| {
-                source.kernels() != ["combine"] && source.kernels() != ["combine_form"]
-            };
+            let is_sum = |kernel: &&str| kernel.starts_with("combine");
+            let own = |source: &Source| !source.kernels().iter().any(is_sum);
             Ok(lengths.iter().flat_map(of).filter(own).collect())
         },
     },

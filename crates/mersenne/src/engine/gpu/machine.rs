@@ -1,5 +1,7 @@
 //! The engine on a device. It holds registers of digits and multiplies them with [`Products`].
 
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::time::Duration;
 
 use warpint_device::{Arg, Buffer, Capture, Device, Graph, Kernel, Launch, Source, common};
@@ -10,6 +12,9 @@ use crate::engine::{Engine, EngineError, Health, KernelTime, KernelTimer, Step, 
 use crate::{Number, Residue, Shift};
 
 const WORDS: &str = include_str!("../../../kernels/words.cu");
+
+/// The number of squarings in a graph of [`Machine::patterns`].
+const PATTERN: u64 = 8;
 
 /// The number of threads per block of the kernels of `words.cu`.
 const COMBINE_THREADS: u32 = 256;
@@ -32,6 +37,8 @@ pub(in crate::engine) struct Machine<A: Arithmetic> {
     combine: Option<Kernel>,
     /// A graph of squarings for each of the steps used so far.
     graphs: Vec<(Step, Graph)>,
+    /// Graphs of [`PATTERN`] squarings, by m and by bits: the square number j is multiplied by m if bit j is 1.
+    patterns: HashMap<(u32, u32), Graph>,
     /// The number of squarings, from now on, in which round-off is always measured.
     watched: u64,
     /// The number of products since the last call of [`Words::sync`]. It is at most
@@ -53,6 +60,7 @@ impl<A: Arithmetic> Machine<A> {
             scratch: device.upload(&zero)?,
             combine: None,
             graphs: vec![],
+            patterns: HashMap::new(),
             watched: A::Words::WATCHED,
             unsynced: 0,
             device: device.clone(),
@@ -164,6 +172,29 @@ impl<A: Arithmetic> Machine<A> {
             self.products.squaring(step, measured)?.iter().try_for_each(Call::make)?;
         }
         Ok(())
+    }
+
+    /// Squares the spectrum [`PATTERN`] times. The square number j is multiplied by m if bit j of `bits` is 1.
+    fn pattern(&mut self, m: u32, bits: u32) -> Result<(), EngineError> {
+        self.products.note_launches(PATTERN);
+        let graph = match self.patterns.entry((m, bits)) {
+            Entry::Occupied(entry) => entry.into_mut(),
+            Entry::Vacant(entry) => {
+                let products = &mut self.products;
+                let record = |capture: &Capture<'_>| {
+                    for j in 0..PATTERN {
+                        let has_factor = bits >> j & 1 == 1;
+                        let step = if has_factor { Step::SquareTimes(m) } else { Step::Square };
+                        for call in products.squaring(step, j == 0)? {
+                            call.record(capture);
+                        }
+                    }
+                    Ok(())
+                };
+                entry.insert(self.device.capture(record)?)
+            }
+        };
+        Ok(graph.launch()?)
     }
 
     /// Replaces `r[reg]` by m·`r[reg]`² n times. This method is used if the kernels cannot multiply
@@ -307,13 +338,19 @@ impl<A: Arithmetic> Engine for Machine<A> {
                 self.sync()?;
             }
             let most = last.min(done.saturating_add(A::Words::MOST_UNSYNCED - self.unsynced));
-            let end = (done + 1..most).find(|&j| has_factor(j) != has_factor(done)).unwrap_or(most);
-            let now = end - done;
-            self.unsynced += now;
-            if now >= A::Words::GRAPH_SQUARINGS {
-                self.squarings(now, step(done))?;
+            let same = (done + 1..most).find(|&j| has_factor(j) != has_factor(done));
+            let mut end = same.unwrap_or(most);
+            if end - done >= A::Words::GRAPH_SQUARINGS {
+                self.unsynced += end - done;
+                self.squarings(end - done, step(done))?;
+            } else if self.watched == 0 && most - done >= PATTERN {
+                end = done + PATTERN;
+                self.unsynced += PATTERN;
+                let bits = (0..PATTERN).map(|j| u32::from(has_factor(done + j)) << j).sum();
+                self.pattern(m, bits)?;
             } else {
-                self.short_run(done, now, step(done))?;
+                self.unsynced += end - done;
+                self.short_run(done, end - done, step(done))?;
             }
             done = end;
         }
