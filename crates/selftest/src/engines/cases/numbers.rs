@@ -57,7 +57,10 @@ pub fn other_numbers(
     generalized_fermat_numbers(family, largest, &mut rng)
 }
 
-/// Does the same modulo numbers b^(2^m) + 1 of at most `largest` bits.
+/// The largest number of bits of a number b^(2^m) + 1 at every scale.
+const LEAST_FERMAT: u32 = 21_000;
+
+/// Does the same modulo numbers b^(2^m) + 1 of at most `largest` bits, or [`LEAST_FERMAT`] if that is more.
 fn generalized_fermat_numbers(
     family: &'static dyn EngineFamily,
     largest: u32,
@@ -65,6 +68,7 @@ fn generalized_fermat_numbers(
 ) -> Result<(), String> {
     for b in [10, 824, 24_518, 919_444] {
         let number = |m: u32| Number::new(1, b, 1 << m, Sign::Plus).ok();
+        let largest = largest.max(LEAST_FERMAT);
         let fits = |number: &Number| (BITS.0..=largest).contains(&number.bits());
         for number in (9..20).filter_map(number).filter(fits).take(2) {
             if family.takes(number) {
