@@ -9,6 +9,7 @@ use std::io;
 use std::process::ExitCode;
 
 use warpint::batch::BatchError;
+use warpint::runner::RunError;
 
 pub(crate) use class::{of as class_of, of_error as class_of_error};
 
@@ -106,6 +107,24 @@ pub(crate) fn report(error: &anyhow::Error) -> Exit {
     }
     crate::report::notice(&format!("error: {}", one_line(error)));
     class_of(error)
+}
+
+/// Ends the process silently, as [`report`] does, if one of the errors means that the reader of standard output has
+/// closed the pipe.
+pub(crate) fn end_if_closed(errors: &[RunError]) {
+    let is_closed = |error: &RunError| {
+        let mut cause: Option<&(dyn Error + 'static)> = Some(error);
+        while let Some(error) = cause {
+            if is_broken_pipe(error) {
+                return true;
+            }
+            cause = error.source();
+        }
+        false
+    };
+    if errors.iter().any(is_closed) {
+        pipe::end();
+    }
 }
 
 /// Returns whether an error means that the reader of standard output, or of the results of a batch,

@@ -142,15 +142,16 @@ impl TestKind {
         }
     }
 
-    /// Returns whether files with this slug belong to the test: those of the kind itself and those of other
-    /// runs of the test. These are runs of Pocklington's test to other bases, runs of Morrison's test with
-    /// other sequences, and the Fermat test before Morrison's.
-    pub(crate) fn owns(self, slug: &str) -> bool {
-        let begins = |with: &[&str]| with.iter().any(|with| slug.starts_with(with));
+    /// Returns whether files with this slug belong to the test of a number: those of the kind itself and those
+    /// of other runs of the test. These are runs of Pocklington's test to other bases, runs of Morrison's test
+    /// with other sequences, and the Fermat test before Morrison's.
+    pub(crate) fn owns(self, number: Number, slug: &str) -> bool {
         slug == self.slug()
             || match self {
-                Self::Pocklington { .. } => begins(&[POCKLINGTON]),
-                Self::Morrison { .. } => begins(&[MORRISON, FERMAT]),
+                Self::Pocklington { .. } => slug.starts_with(POCKLINGTON),
+                Self::Morrison { .. } => {
+                    slug.starts_with(MORRISON) || slug == Self::fermat(number).slug()
+                }
                 _ => false,
             }
     }

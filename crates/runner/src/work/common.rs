@@ -52,6 +52,13 @@ struct State {
     reported: bool,
     /// Whether the workers end, because none has work.
     over: bool,
+    /// The number of times that an assignment became free or was given up: since then, a worker might find what it
+    /// did not find before.
+    changes: u64,
+    /// For each worker whose last look found nothing, the value of `changes` when that look began.
+    fruitless: HashMap<u64, u64>,
+    /// The number of workers that there have been.
+    members: u64,
 }
 
 /// What a worker does.
@@ -85,14 +92,22 @@ pub(super) struct Reserved {
 #[derive(Debug)]
 pub(super) struct Member {
     common: Arc<Common>,
+    id: u64,
     doing: Doing,
+    /// The value of [`State::changes`] when the last look began.
+    looked: u64,
 }
 
 impl Member {
     /// Adds a worker, which has not looked for work yet.
     pub(super) fn of(common: &Arc<Common>) -> Self {
-        common.state().enter();
-        Self { common: Arc::clone(common), doing: Doing::Works }
+        let id = common.state().enter();
+        Self { common: Arc::clone(common), id, doing: Doing::Works, looked: 0 }
+    }
+
+    /// Records that the worker begins to look for an assignment.
+    pub(super) fn look(&mut self) {
+        self.looked = self.common.state().changes;
     }
 
     /// Returns what the workers of the process have in common.
@@ -105,13 +120,21 @@ impl Member {
         self.doing
     }
 
-    /// Records that the worker ceases to do one thing and begins another.
-    pub(super) fn turn(&mut self, to: Doing) {
+    /// Records that the worker ceases to do one thing and begins another. Returns false, and records nothing, if it
+    /// would begin an assignment after the workers have been told to end.
+    pub(super) fn turn(&mut self, to: Doing) -> bool {
         let mut state = self.common.state();
+        match to {
+            Doing::Works if state.over => return false,
+            Doing::Works => drop(state.fruitless.remove(&self.id)),
+            Doing::Rests => drop(state.fruitless.insert(self.id, self.looked)),
+            Doing::Looks => {}
+        }
         *state.count(self.doing) -= 1;
         *state.count(to) += 1;
         state.keep_time();
         self.doing = to;
+        true
     }
 }
 
@@ -120,13 +143,16 @@ impl Drop for Member {
     fn drop(&mut self) {
         let mut state = self.common.state();
         *state.count(self.doing) -= 1;
+        state.fruitless.remove(&self.id);
         state.keep_time();
     }
 }
 
 impl Drop for Reserved {
     fn drop(&mut self) {
-        self.common.state().reserved.remove(&self.number);
+        let mut state = self.common.state();
+        state.reserved.remove(&self.number);
+        state.changes += 1;
     }
 }
 
@@ -145,6 +171,9 @@ impl Common {
             since: None,
             reported: false,
             over: false,
+            changes: 0,
+            fruitless: HashMap::new(),
+            members: 0,
         };
         Arc::new(Self { waits, state: Mutex::new(state), lists: Mutex::default() })
     }
@@ -179,6 +208,7 @@ impl Common {
     pub(super) fn give_up(&self, key: Key, error: RunError) {
         let mut state = self.state();
         state.given_up.insert(key);
+        state.changes += 1;
         state.tally.failed += 1;
         state.tally.errors.push(error);
     }
@@ -206,10 +236,13 @@ impl Common {
     }
 
     /// Returns the tally, without errors, to one of the workers if none of them has work: each time that this
-    /// becomes true. If workers do not wait, all of them end then.
+    /// becomes true. None has work if the last look of each of them found nothing, and began after the last change
+    /// by a worker. If workers do not wait, all of them end then.
     pub(super) fn conclude(&self) -> Option<Tally> {
         let mut state = self.state();
-        if state.reported || state.working + state.looking > 0 {
+        let workers = state.working + state.looking + state.resting;
+        let is_settled = state.fruitless.values().all(|&looked| looked == state.changes);
+        if state.reported || state.fruitless.len() < workers || !is_settled {
             return None;
         }
         state.reported = true;
@@ -236,9 +269,12 @@ impl Common {
 }
 
 impl State {
-    fn enter(&mut self) {
+    /// Adds a worker. Returns its number among the workers of the process.
+    fn enter(&mut self) -> u64 {
         self.working += 1;
+        self.members += 1;
         self.keep_time();
+        self.members
     }
 
     fn count(&mut self, doing: Doing) -> &mut usize {
@@ -303,15 +339,31 @@ mod tests {
     fn the_work_ends_when_no_worker_has_any() {
         use Doing::{Looks, Rests};
         let (common, [mut one, mut other]) = of_two(false);
+        let number = "3*2^189+1".parse().unwrap();
+        let reserved = common.reserve(number);
         one.turn(Rests);
         assert!(common.conclude().is_none());
-        // One looks again while the other one finds nothing more.
-        one.turn(Looks);
+        // The other one ends an assignment, and finds nothing more.
+        drop(reserved);
+        other.look();
         other.turn(Rests);
-        assert!(common.conclude().is_none() && !common.is_over());
+        assert!(common.conclude().is_none() && !common.is_over(), "one has not looked since");
+        one.turn(Looks);
+        one.look();
+        assert!(common.conclude().is_none());
         one.turn(Rests);
         assert!(common.conclude().is_some_and(|tally| tally.status == "no work left"));
         assert!(common.conclude().is_none() && common.is_over());
+        assert!(!one.turn(Doing::Works), "what is added now is left for the next run");
+    }
+
+    #[test]
+    fn workers_that_look_again_do_not_keep_the_others_from_ending() {
+        let (common, [mut one, mut other]) = of_two(false);
+        one.turn(Doing::Rests);
+        one.turn(Doing::Looks);
+        other.turn(Doing::Rests);
+        assert!(common.conclude().is_some() && common.is_over());
     }
 
     #[test]

@@ -79,9 +79,12 @@ impl<'a> Shift<'a> {
             if self.stop.is_stopped() {
                 return Ok(Until::Stopped);
             }
+            self.member.look();
             self.merge_added();
             if let Some(task) = self.next()? {
-                self.member.turn(Doing::Works);
+                if !self.member.turn(Doing::Works) {
+                    return Ok(Until::NoWorkLeft);
+                }
                 if self.work(&task)? {
                     return Ok(Until::Stopped);
                 }

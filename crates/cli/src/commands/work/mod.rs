@@ -76,6 +76,7 @@ pub(crate) fn run(args: &WorkArgs) -> anyhow::Result<Exit> {
     Ok(match ended {
         Ended::Stopped => Exit::Stopped,
         Ended::NoWorkLeft(tally) => {
+            exit::end_if_closed(&tally.errors);
             let classes = tally.errors.iter().map(|error| exit::class_of_error(error));
             classes.max().unwrap_or(Exit::Done)
         }

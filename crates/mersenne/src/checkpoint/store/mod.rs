@@ -325,7 +325,7 @@ impl CheckpointStore {
     /// Removes all checkpoints of this test, for the tests of Pocklington and Morrison those of all runs. Call
     /// this only when the result is stored elsewhere.
     pub fn remove_all(&mut self) -> Result<(), CheckpointError> {
-        let entries = self.entries_of(|slug| self.kind.owns(slug));
+        let entries = self.entries_of(|slug| self.kind.owns(self.number, slug));
         for entry in entries.map_err(|source| self.directory_error(source))? {
             self.folder.remove(entry.name()).map_err(|e| self.directory_error(e.into()))?;
         }

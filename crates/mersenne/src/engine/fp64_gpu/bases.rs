@@ -96,7 +96,7 @@ impl Weighted for Bases {
             column_weights,
             fractions,
             largest_carry: largest_carry(layout),
-            largest_multiplier: largest_multiplier(rest_of_carries(number, layout.len())),
+            largest_multiplier: multiplier(layout),
             of_digits: vec![radix, 1.0 / radix, short, long, 1.0 / short, 1.0 / long],
             last: Some(last_word(layout)),
             lines: tables::of_lines(
@@ -125,6 +125,17 @@ fn last_word(layout: &DigitLayout) -> LastWord {
         down: radix.powi(last - top),
         split: Some([radix.powi(top - last), low]),
     }
+}
+
+/// Returns the largest multiplier that kernels take in [`Step::SquareTimes`]: the rest of carries is small enough, and
+/// carries as large as those of random digits are below the bounds of [`largest_carry`].
+fn multiplier(layout: &DigitLayout) -> u32 {
+    let squares = weight_square(layout);
+    let of_rest = largest_multiplier(rest_of_carries(layout.number(), layout.len()) * squares);
+    // The quotient is not negative, and a quotient out of range becomes the largest number.
+    let of_words =
+        LARGEST_WORD / (16.0 * typical_carry(layout, squares) * f64::from(layout.bases()[1]));
+    of_rest.min((of_words as u32).max(1))
 }
 
 /// The bound on words of a product before they are rounded. It leaves room below 2^51, the largest integer that
@@ -348,6 +359,27 @@ mod tests {
             let error = compare(&device, number, length, &mut rng);
             println!("{number}: {error:.4}, {:.2} bits", margin(number, length).unwrap().bits);
             assert!(error < 0.3 && number.base() > 200_000, "{number}: {error}");
+        }
+    }
+
+    #[test]
+    fn powers_of_random_exponents_stay_within_the_bounds_of_carries() {
+        let device = Device::simulator().unwrap();
+        let family = Fp64On::new(device);
+        for (text, length) in
+            [("4*67^34644-1", 16_384), ("65537*10^5027-1", 2048), ("7*12^7000+1", 2048)]
+        {
+            let number: Number = text.parse().unwrap();
+            assert!(margin(number, length).unwrap().bits >= 0.0, "{text}");
+            let mut engine = family.build_for(number, length, BuildOptions::new(1, 1)).unwrap();
+            let mut oracle = Plain.build_for(number, 1, BuildOptions::new(1, 1)).unwrap();
+            let has_factor = |j: u64| 0xb5c3_9e1d_u64 >> (j * 7 % 32) & 1 == 1;
+            let [found, expected] = [engine.as_mut(), oracle.as_mut()].map(|engine| {
+                engine.set(0, 5, Shift::ZERO).unwrap();
+                engine.square_with_factors(0, 250, 3, &has_factor, Shift::ZERO).unwrap();
+                engine.read(0, Shift::ZERO).unwrap()
+            });
+            assert!(found == expected, "{text}");
         }
     }
 

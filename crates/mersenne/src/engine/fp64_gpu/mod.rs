@@ -106,7 +106,8 @@ fn least_exponent(length: usize) -> u32 {
 ///
 /// Digits with a pattern can have larger carries, and larger round-off too. The only such digits in a
 /// test are those of small numbers, whose products are small, and the first terms of a Lucas–Lehmer
-/// sequence from 2/3, which the host squares (source of the module `primality::ll`).
+/// sequence from 2/3 and of the Lucas sequences of Morrison's test, which the host computes (sources of the modules
+/// `primality::ll` and `primality::morrison`).
 fn largest_carry(layout: &WordLayout) -> f64 {
     let unit = 2f64.powi((layout.exponent() as usize / layout.len()) as i32);
     largest_random_carry(layout.len(), unit).min(4.0 * unit * unit)

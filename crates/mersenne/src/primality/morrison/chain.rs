@@ -29,7 +29,7 @@
 
 use std::time::Duration;
 
-use warpint_natural::limbs::{add_assign, div_rem_small, mul_small_assign, trim};
+use warpint_natural::limbs::{add_assign, bit_length, div_rem_small, mul_small_assign, trim};
 use warpint_natural::product::FastProducts;
 
 use super::super::prp::bit;
@@ -47,6 +47,15 @@ const STRETCH: u64 = 1_000;
 
 /// The number of bits after which a check that passed is reported, so that a state is saved.
 const REPORTED: u64 = 100_000;
+
+/// The number of bits, from the highest one bit of the index on, that are taken on the host. P has the denominator
+/// u = |t² − d|, and V_i has u^i. The digits of such a number are periodic, with short periods for small i, and
+/// floating-point products of words that are all alike are refused.
+const ON_HOST: u64 = 8;
+
+/// The least number of bits of N for which bits are taken on the host. Engines compute modulo smaller numbers
+/// exactly, or with digits of any pattern.
+const LEAST_WITH_PATTERNS: u32 = 10_000;
 
 /// The terms V_m and V_(m+1) mod N, where m consists of the highest bits of (N + 1)/Q^s.
 pub(super) struct Chain {
@@ -108,7 +117,7 @@ impl Parameters {
     }
 
     /// Returns the index (N + 1)/Q^s.
-    fn index(self) -> Vec<u64> {
+    pub(super) fn index(self) -> Vec<u64> {
         let mut index = self.number.value();
         index.push(0);
         add_assign(&mut index, &[1]);
@@ -192,6 +201,28 @@ impl Chain {
         engine.square(squared, 1, Step::SquareMinusTwo, Shift::ZERO)
     }
 
+    /// Returns whether the bit `i` of the index, counted from the highest, is taken on the host.
+    fn is_on_host(&self, i: u64) -> bool {
+        let zeros = self.total.saturating_sub(bit_length(&self.index));
+        self.parameters.number.bits() >= LEAST_WITH_PATTERNS && i < zeros + ON_HOST
+    }
+
+    /// Does what [`Self::step`] does, in exact products on the host.
+    fn step_on_host(&self, engine: &mut dyn Engine, i: u64) -> Result<(), EngineError> {
+        let (by, number) = (&FastProducts, self.parameters.number);
+        let modulus = Modulus::new(number, by);
+        let terms = [engine.read(X, Shift::ZERO)?, engine.read(SECOND, Shift::ZERO)?];
+        let mut product = modulus.mul(by, terms[0].limbs(), terms[1].limbs());
+        modulus.sub_assign(&mut product, &self.parameters.lucas_parameter(&modulus));
+        let is_one = bit(&self.index, self.total - 1 - i);
+        let squared = terms[usize::from(is_one)].limbs();
+        let mut square = modulus.mul(by, squared, squared);
+        modulus.sub_assign(&mut square, Residue::from_u64(number, 2).limbs());
+        let (register, other) = if is_one { (SECOND, X) } else { (X, SECOND) };
+        engine.write(register, &Residue::from_canonical(number, square), Shift::ZERO)?;
+        engine.write(other, &Residue::from_canonical(number, product), Shift::ZERO)
+    }
+
     /// Reads the present terms, and returns them with the result of their check.
     fn read(&self, engine: &mut dyn Engine) -> Result<(Pair, bool), EngineError> {
         let term = engine.read(X, Shift::ZERO)?;
@@ -236,7 +267,11 @@ impl Sequence for Chain {
         let due = self.target.min(self.verified.iteration + STRETCH);
         let to = due.min(self.iteration.saturating_add(most));
         while self.iteration < to {
-            self.step(engine, self.iteration)?;
+            if self.is_on_host(self.iteration) {
+                self.step_on_host(engine, self.iteration)?;
+            } else {
+                self.step(engine, self.iteration)?;
+            }
             self.iteration += 1;
         }
         if self.iteration < due {

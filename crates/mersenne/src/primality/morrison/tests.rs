@@ -11,14 +11,14 @@ use warpint_arith::primes::{is_prime, mul_mod, pow_mod};
 
 use super::judge::judge;
 use super::*;
-use crate::Sign;
 use crate::checkpoint::{LucasState, State};
-use crate::engine::EngineFamily;
 use crate::engine::plain::Plain;
 use crate::engine::tampered::{Tampered, flipped, zero};
+use crate::engine::{BuildOptions, EngineFamily};
 use crate::primality::registers::{SECOND, X};
 use crate::primality::sequence::Sequence;
 use crate::primality::{Clock, Memory};
+use crate::{Shift, Sign};
 
 fn number(text: &str) -> Number {
     text.parse().unwrap()
@@ -184,6 +184,30 @@ fn longer_numbers_and_multipliers_just_below_the_power_agree_with_gmp() {
         }
     }
     assert!(primes > 100, "{primes}");
+}
+
+#[test]
+fn the_first_bits_of_long_numbers_are_right() {
+    for text in ["9*10^3100-1", "2*7^3700-1", "4*15^2600-1"] {
+        let number = number(text);
+        let kind = TestKind::for_number(number);
+        let TestKind::Morrison { d, t, open } = kind else { panic!("{kind}") };
+        let parameters = Parameters { number, d, t, open };
+        let total = kind.iterations(number);
+        for bits in [1, 5, 8, 9, 14] {
+            let mut chain = Chain::new(parameters, total);
+            let mut engine = Plain.build_for(number, 1, BuildOptions::new(6, 1)).unwrap();
+            chain.load(engine.as_mut(), &chain.first()).unwrap();
+            chain.advance(engine.as_mut(), bits).unwrap();
+            let index =
+                Integer::from_digits(&parameters.index(), Order::Lsf) >> (total - bits) as u32;
+            for (register, more) in [(X, 0), (SECOND, 1)] {
+                let found = integer(&engine.read(register, Shift::ZERO).unwrap());
+                let expected = term(number, d, t, &Integer::from(&index + more));
+                assert_eq!(found, expected, "{text}, {bits} bits");
+            }
+        }
+    }
 }
 
 #[test]
