@@ -31,8 +31,8 @@
 //! # Margin
 //!
 //! u_i has the factor k, and so have its errors: log2 k bits of the margin of a Mersenne number with
-//! words of L/W bits. All weights are between 1 and 2. So a word loses about half of log2 k bits. r·2^n can
-//! double the last word.
+//! words of L/W bits. Weights are between 1 and 2, or up to 2^(W·2^−32) times as large because ρ is rounded. So
+//! a word loses about half of log2 k bits. r·2^n can double the last word.
 //!
 //! # Transform
 //!
