@@ -158,7 +158,7 @@ fn workers_wait_together_and_one_with_bad_files_ends_alone() {
         let states: Vec<_> = workers(dir.path()).iter().map(|w| w["state"].clone()).collect();
         states == ["waiting", "waiting"]
     };
-    let done = |count| recorded_files(dir.path()) == count;
+    let done = |count| recorded_files(dir.path()) == count && summaries(dir.path()) == count;
     wait_until("its result", || done(1) && waits());
     assert_eq!(warpint(dir.path(), "work w --add Test=521").code, Some(0));
     wait_until("another", || done(2) && waits());
@@ -167,6 +167,12 @@ fn workers_wait_together_and_one_with_bad_files_ends_alone() {
     assert!(ran.ended_by("TERM"), "{ran:?}");
     assert_eq!(ran.err.matches("error: worker 1 ended: the results file").count(), 1, "{ran:?}");
     assert_eq!(ran.err.matches("waiting for more").count(), 2, "{ran:?}");
+}
+
+/// Returns how often the logs of workers 0 and 2 say that the workers wait.
+fn summaries(dir: &Path) -> usize {
+    let log = |n| fs::read_to_string(dir.join(format!("w/warpint-{n}.log"))).unwrap_or_default();
+    [0, 2].map(|n| log(n).matches("waiting for more").count()).iter().sum()
 }
 
 /// Returns the number of lines of the results files of workers 0 and 2.

@@ -120,6 +120,12 @@ impl Member {
         self.doing
     }
 
+    /// Returns whether a worker has changed something since the last look began, so that the next look might find
+    /// an assignment.
+    pub(super) fn should_look(&self) -> bool {
+        self.looked != self.common.state().changes
+    }
+
     /// Records that the worker ceases to do one thing and begins another. Returns false, and records nothing, if it
     /// would begin an assignment after the workers have been told to end.
     pub(super) fn turn(&mut self, to: Doing) -> bool {
@@ -348,6 +354,7 @@ mod tests {
         other.look();
         other.turn(Rests);
         assert!(common.conclude().is_none() && !common.is_over(), "one has not looked since");
+        assert!(one.should_look() && !other.should_look());
         one.turn(Looks);
         one.look();
         assert!(common.conclude().is_none());

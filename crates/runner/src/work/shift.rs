@@ -101,11 +101,12 @@ impl<'a> Shift<'a> {
         }
     }
 
-    /// Waits until the lists are to be read again. Returns how the worker ends, if it does.
+    /// Waits until the lists are to be read again: for some time, or until another worker of the process has ended an
+    /// assignment. Returns how the worker ends, if it does.
     fn rest(&self) -> Result<Option<Until>, RunError> {
         let begin = Instant::now();
         self.reporter.event(&RunEvent::Saves(true));
-        while begin.elapsed() < POLL {
+        while begin.elapsed() < POLL && !self.member.should_look() {
             if self.stop.is_stopped() {
                 return Ok(Some(Until::Stopped));
             }
