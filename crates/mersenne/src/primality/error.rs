@@ -60,7 +60,7 @@ pub enum TestError {
         res64: String,
     },
     /// The test proves nothing about the number, or the plan is for another number.
-    #[error("the test {kind} does not apply to {number}")]
+    #[error("the test {kind} does not apply to {number}{}", if number.is_even() { ", which is even" } else { "" })]
     Unsuitable {
         /// The kind of the test.
         kind: TestKind,

@@ -170,6 +170,16 @@ pub enum Finished {
     },
 }
 
+/// A test of several parts, each with a [`TestKind`] of its own. The arguments are those of [`run`].
+type RunInParts = fn(
+    &TestSpec,
+    Plan,
+    Option<&mut CheckpointStore>,
+    &mut dyn FnMut(Event),
+    &StopToken,
+    &RunOptions,
+) -> Result<Finished, TestError>;
+
 /// Runs a test to its end, to `spec.iterations`, or until `stop` is set.
 ///
 /// Resumes from the newest valid checkpoint of `store`; without a store, nothing is saved. With a
@@ -197,11 +207,18 @@ pub fn run(
     if !spec.kind.suits(number) || plan.number() != number {
         return Err(TestError::Unsuitable { kind: spec.kind, number });
     }
-    if matches!(spec.kind, TestKind::Pocklington { .. }) {
-        return pocklington::run(spec, plan, store, events, stop, options);
-    }
-    if matches!(spec.kind, TestKind::Morrison { .. }) {
-        return morrison::run(spec, plan, store, events, stop, options);
+    let in_parts = match spec.kind {
+        TestKind::Pocklington { .. } => Some(pocklington::run as RunInParts),
+        TestKind::Morrison { .. } => Some(morrison::run as RunInParts),
+        _ => None,
+    };
+    if let Some(run) = in_parts {
+        let mut store = store;
+        let finished = run(spec, plan, store.as_deref_mut(), events, stop, options);
+        if let Some(store) = store {
+            store.set_kind(spec.kind);
+        }
+        return finished;
     }
     let target = spec.target();
     let mut driver = Driver::new(spec, plan, store, events, stop, options);

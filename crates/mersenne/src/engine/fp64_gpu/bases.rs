@@ -9,89 +9,42 @@
 //! whose words have as many bits, log2 of K = (k·b^n)^(1/W). If W divides n and k = 1, all weights are 1. Large bases
 //! therefore need a transform length that divides n.
 
-use warpint_device::{Device, Source};
+use warpint_device::Device;
 
 use super::form::{
-    COST_OF_TURNS, LARGEST_REST, LastWord, cost_of_rest, largest_multiplier, rest_of_carries,
+    COST_OF_TURNS, Form, Formed, LARGEST_REST, LastWord, Weights, cost_of_rest, frequencies,
+    largest_multiplier, rest_of_carries, unusable,
 };
+use super::largest_random_carry;
 use super::shape::Shape;
-use super::tables::{self, Frequencies, Point, Words};
-use super::words::{Prepared, Weighted, WeightedWords};
-use super::{constants, largest_random_carry};
-use crate::engine::fp64::{Fp64, margin};
-use crate::engine::gpu::{Arithmetic, Machine, Part, Products, Shape as _, SquareCheck, StepKind};
-use crate::engine::{Engine, EngineError, EngineFamily as _, Margin, Step};
+use super::tables;
+use super::words::Prepared;
+use crate::engine::fp64::margin;
+use crate::engine::gpu::{Machine, Products, Shape as _};
+use crate::engine::{Engine, EngineError, Margin};
 use crate::layout::{DigitLayout, StoredDigits};
 use crate::{Number, Sign};
-use warpint_arith::dd::Dd;
 
-/// The arithmetic of numbers k·b^n ± 1.
-pub(in crate::engine) struct Bases;
+impl Formed for StoredDigits {
+    const DIGITS: bool = true;
 
-impl Arithmetic for Bases {
-    type Point = Point;
-    type Shape = Shape;
-    type Layout = StoredDigits;
-    type Words = WeightedWords;
-
-    const COLUMNS: &'static str = constants::COLUMNS;
-    const ROWS: &'static str = constants::ROWS;
-    const SPECIALISED: bool = true;
-    const FINDS_ADDEND: bool = false;
-
-    fn arithmetic() -> &'static str {
-        Fp64.name()
-    }
-
-    /// Returns the kind. What [`Step::SquareMinusTwo`] subtracts is an argument of the kernels of squares.
-    fn kind(step: Step) -> StepKind {
-        if let Step::SquareTimes(_) = step { StepKind::Times } else { StepKind::Square }
-    }
-
-    fn specialise(source: Source, shape: &Shape, number: Number, part: Part, _: bool) -> Source {
-        let source = constants::specialise(source, shape, 0, part, false);
-        let source = source.define("NEGACYCLIC", u32::from(number.sign() == Sign::Plus));
-        source.define("FORM", 1).define("DIGITS", 1)
-    }
-}
-
-impl Weighted for Bases {
-    fn prepare(StoredDigits { layout, .. }: &StoredDigits, shape: &Shape) -> Prepared {
+    fn prepare(&self, shape: &Shape) -> Prepared {
+        let layout = &self.layout;
         let number = layout.number();
-        let (k, n) = (number.multiplier(), shape.points() as u64);
-        let (columns, q) = (shape.columns() as usize, shape.column.q as usize);
-        let m = (shape.column.a * shape.column.b) as usize;
-        let weights = layout.weights();
-        let base = weights.base();
-        let pair = |v: Dd, scale: Dd| [v.to_f64(), (Dd::ONE / (v * scale)).to_f64()];
-        let starts = (0..m).map(|j1| 2 * j1 * columns);
-        let points = (0..q).map(|i| 2 * i * m * columns);
-        let firsts = (0..columns).map(|j2| 2 * j2 + 1);
-        // The factor n of the transforms, and k of the stored form.
-        let scale = Dd::from_u64(n) / Dd::from_u64(k);
-        let of_rows = starts.clone().chain(points.clone());
-        let mut row_weights: Vec<Point> = of_rows.map(|w| pair(weights.get(w), Dd::ONE)).collect();
-        let mut column_weights: Vec<Point> =
-            firsts.clone().map(|w| pair(weights.get(w) * base, scale)).collect();
-        let is_negacyclic = number.sign() == Sign::Plus;
-        if is_negacyclic {
-            // e(½·j/n) for j = m·COLUMNS, and for each column.
-            row_weights.extend((0..m).map(|j1| tables::rounded(j1 as u64 * columns as u64, 2 * n)));
-            column_weights.extend((0..columns).map(|j2| tables::rounded(j2 as u64, 2 * n)));
-        }
-        let fractions = starts.chain(firsts).chain(points).map(|w| layout.fraction(w)).collect();
-        let (digits, fraction) = ((layout.rate() >> 32) as u32, layout.rate() as u32);
+        let of_words = layout.weights();
         let [short, long] = layout.bases().map(f64::from);
-        let ratio = Dd::from_f64(short) / base;
+        let weights = Weights {
+            number,
+            rate: layout.rate(),
+            base: of_words.base(),
+            short,
+            weight: &|w| of_words.get(w),
+            fraction: &|w| layout.fraction(w),
+        };
+        let (words, row_weights, column_weights, fractions) = weights.tables(shape);
         let radix = f64::from(number.base());
         Prepared {
-            words: Words {
-                ratio: ratio.to_f64(),
-                inverse_ratio: (Dd::ONE / ratio).to_f64(),
-                bits: digits,
-                long_above: fraction.wrapping_neg().wrapping_sub(1),
-                long_below: fraction,
-            },
+            words,
             row_weights,
             column_weights,
             fractions,
@@ -99,16 +52,8 @@ impl Weighted for Bases {
             largest_multiplier: multiplier(layout),
             of_digits: vec![radix, 1.0 / radix, short, long, 1.0 / short, 1.0 / long],
             last: Some(last_word(layout)),
-            lines: tables::of_lines(
-                shape,
-                if is_negacyclic { Frequencies::Halves } else { Frequencies::Whole },
-            ),
+            lines: tables::of_lines(shape, frequencies(number)),
         }
-    }
-
-    fn checked(_: &Device, stored: &StoredDigits, _: &Shape) -> Result<SquareCheck, EngineError> {
-        let layout = stored.layout;
-        Err(unusable(layout.number(), layout.len(), "squarings cannot be checked"))
     }
 }
 
@@ -127,7 +72,7 @@ fn last_word(layout: &DigitLayout) -> LastWord {
     }
 }
 
-/// Returns the largest multiplier that kernels take in [`Step::SquareTimes`]: the rest of carries is small enough, and
+/// Returns the largest multiplier that kernels take in [`Step::SquareTimes`](crate::engine::Step::SquareTimes): the rest of carries is small enough, and
 /// carries as large as those of random digits are below the bounds of [`largest_carry`].
 fn multiplier(layout: &DigitLayout) -> u32 {
     let squares = weight_square(layout);
@@ -221,23 +166,20 @@ pub(super) fn build(
     let layout = DigitLayout::new(number, length);
     let layout = layout.ok_or_else(|| unusable(number, length, "there are no such words"))?;
     let stored = || StoredDigits::new(layout);
-    let products = Products::<Bases>::new(device, stored(), shape, false)?;
+    let products = Products::<Form<StoredDigits>>::new(device, stored(), shape, false)?;
     Ok(Box::new(Machine::new(device, stored(), registers, products)?))
-}
-
-fn unusable(number: Number, length: usize, reason: &str) -> EngineError {
-    EngineError::Unusable { engine: Fp64.name(), number, length, reason: reason.into() }
 }
 
 #[cfg(test)]
 #[cfg(feature = "sim")]
 mod tests {
     use super::*;
-    use crate::engine::BuildOptions;
     use crate::engine::fp64_gpu::Fp64On;
+    use crate::engine::gpu::compared;
     use crate::engine::plain::Plain;
+    use crate::engine::{BuildOptions, EngineFamily as _};
     use crate::{Residue, Shift};
-    use rand::{RngExt, SeedableRng};
+    use rand::SeedableRng;
     use rand_chacha::ChaCha8Rng;
 
     fn number(k: u64, b: u32, n: u32, sign: Sign) -> Option<Number> {
@@ -254,60 +196,17 @@ mod tests {
             .find(|&number| margin(number, length).is_ok_and(|margin| margin.bits >= 0.0))
     }
 
-    fn corners(number: Number, length: usize, rng: &mut ChaCha8Rng) -> Vec<Residue> {
-        let limbs = number.limbs();
-        let small = |v| Residue::from_u64(number, v);
-        let mut all: Vec<Residue> = (0..4).flat_map(|v| [small(v), small(0).minus(v)]).collect();
-        let room = margin(number, length).unwrap().bits;
-        if length <= margin::ANY_DIGITS_UP_TO || room > 4.0 {
-            all.push(Residue::from_limbs(number, &vec![u64::MAX; limbs]));
-        }
-        let mut random = || (0..limbs).map(|_| rng.random()).collect::<Vec<u64>>();
-        all.extend([random(), random()].map(|limbs| Residue::from_limbs(number, &limbs)));
-        all
-    }
-
     /// Compares squarings, products and sums with those of exact integers. Returns the largest error of a
     /// word.
     fn compare(device: &Device, number: Number, length: usize, rng: &mut ChaCha8Rng) -> f64 {
-        let family = Fp64On::new(device.clone());
-        let mut engine = family.build_for(number, length, BuildOptions::new(3, 1)).unwrap();
-        let mut oracle = Plain.build_for(number, 1, BuildOptions::new(3, 1)).unwrap();
-        assert!(engine.is_intact());
-        let mut both = [engine.as_mut(), oracle.as_mut()];
-        let mut check = |what: &str, work: &dyn Fn(&mut dyn Engine) -> Result<(), EngineError>| {
-            let [found, expected] = both.each_mut().map(|engine| {
-                let result = work(*engine).and_then(|()| engine.read(0, Shift::ZERO));
-                result.unwrap_or_else(|e| panic!("{number}, {length} words, {what}: {e}"))
-            });
-            assert!(found == expected, "{number}, {length} words: {what}");
-        };
-        for (i, x) in corners(number, length, rng).iter().enumerate() {
-            check(&format!("corner {i}"), &|e| e.write(0, x, Shift::ZERO));
-            check(&format!("corner {i} squared"), &|e| e.square(0, 1, Step::Square, Shift::ZERO));
-            for m in [3, 65_535] {
-                let step = Step::SquareTimes(m);
-                check(&format!("corner {i}, times {m}"), &|e| e.square(0, 2, step, Shift::ZERO));
-            }
-            check(&format!("corner {i}, minus 2"), &|e| {
-                e.write(0, x, Shift::ZERO)?;
-                e.square(0, 3, Step::SquareMinusTwo, Shift::ZERO)
-            });
-            check(&format!("corner {i}, sums"), &|e| {
-                e.write(1, x, Shift::ZERO)?;
-                e.add(2, 0, 1)?;
-                e.sub(0, 2, 0)?;
-                e.add(0, 0, 2)?;
-                e.sub(1, 1, 0)?;
-                e.copy(0, 1)
-            });
-            check(&format!("corner {i}, product"), &|e| e.mul(0, 0, 2));
-            check(&format!("corner {i}, 40 squarings"), &|e| {
-                e.square(0, 40, Step::Square, Shift::ZERO)
-            });
+        let mut residues = compared::corners(number, rng);
+        let room = margin(number, length).unwrap().bits;
+        if length <= margin::ANY_DIGITS_UP_TO || room > 4.0 {
+            residues.push(Residue::from_limbs(number, &vec![u64::MAX; number.limbs()]));
         }
-        engine.finish().unwrap();
-        engine.health().round_off.unwrap().max
+        let family = Fp64On::new(device.clone());
+        let health = compared::compare(&family, number, length, &residues, &[3, 65_535], 40);
+        health.round_off.unwrap().max
     }
 
     #[test]

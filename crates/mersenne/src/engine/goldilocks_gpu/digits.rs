@@ -286,72 +286,30 @@ mod tests {
 #[cfg(feature = "sim")]
 mod on_the_simulator {
     use super::*;
+    use crate::Residue;
     use crate::engine::goldilocks_gpu::GoldilocksOn;
-    use crate::engine::plain::Plain;
-    use crate::{Residue, Shift};
-    use rand::{RngExt, SeedableRng};
+    use crate::engine::gpu::compared;
+    use rand::SeedableRng;
     use rand_chacha::ChaCha8Rng;
 
     fn number(base: u32, n: u32) -> Number {
         Number::new(1, base, n, Sign::Plus).unwrap()
     }
 
-    /// Returns residues whose digits are all alike and extreme, residues near 0 and N, and random ones.
-    fn corners(number: Number, layout: DigitLayout, rng: &mut ChaCha8Rng) -> Vec<Residue> {
-        let small = |v| Residue::from_u64(number, v);
-        let mut all: Vec<Residue> = (0..4).flat_map(|v| [small(v), small(0).minus(v)]).collect();
-        let stored = StoredDigits::new(layout);
-        let half = layout.bases()[0] as i32 / 2;
-        for digits in
-            [[half; 2], [-half; 2], [half, -half], [half, 0], [layout.bases()[0] as i32 - 1; 2]]
-        {
-            let digits: Vec<i32> = digits.into_iter().cycle().take(layout.len()).collect();
-            all.push(Residue::from_canonical(number, stored.load(&digits)));
-        }
-        let mut random = || (0..number.limbs()).map(|_| rng.random()).collect::<Vec<u64>>();
-        all.extend([random(), random()].map(|limbs| Residue::from_limbs(number, &limbs)));
-        all
-    }
-
-    /// Compares squarings, products and sums with those of exact integers.
+    /// Compares squarings, products and sums with those of exact integers: of residues whose digits are all alike
+    /// and extreme, of residues near 0 and N, and of random ones.
     fn compare(device: &Device, number: Number, length: usize, rng: &mut ChaCha8Rng) {
-        let family = GoldilocksOn::new(device.clone());
         let layout = layout_of(number, length).unwrap();
-        let mut engine = family.build_for(number, length, BuildOptions::new(3, 1)).unwrap();
-        let mut oracle = Plain.build_for(number, 1, BuildOptions::new(3, 1)).unwrap();
-        assert!(engine.is_intact());
-        let mut both = [engine.as_mut(), oracle.as_mut()];
-        let mut check = |what: &str, work: &dyn Fn(&mut dyn Engine) -> Result<(), EngineError>| {
-            let [found, expected] = both.each_mut().map(|engine| {
-                let result = work(*engine).and_then(|()| engine.read(0, Shift::ZERO));
-                result.unwrap_or_else(|e| panic!("{number}, {length} words, {what}: {e}"))
-            });
-            assert!(found == expected, "{number}, {length} words: {what}");
-        };
-        for (i, x) in corners(number, layout, rng).iter().enumerate() {
-            check(&format!("corner {i}"), &|e| e.write(0, x, Shift::ZERO));
-            check(&format!("corner {i} squared"), &|e| e.square(0, 1, Step::Square, Shift::ZERO));
-            for m in [2, 3, 5, 257, 65_535] {
-                let step = Step::SquareTimes(m);
-                check(&format!("corner {i}, times {m}"), &|e| e.square(0, 1, step, Shift::ZERO));
-            }
-            check(&format!("corner {i}, minus 2"), &|e| {
-                e.write(0, x, Shift::ZERO)?;
-                e.square(0, 3, Step::SquareMinusTwo, Shift::ZERO)
-            });
-            check(&format!("corner {i}, sums"), &|e| {
-                e.write(1, x, Shift::ZERO)?;
-                e.add(2, 0, 1)?;
-                e.sub(0, 2, 0)?;
-                e.add(0, 0, 2)?;
-                e.sub(1, 1, 0)?;
-                e.copy(0, 1)
-            });
-            check(&format!("corner {i}, product"), &|e| e.mul(0, 0, 2));
-            check(&format!("corner {i}, 40 squarings"), &|e| {
-                e.square(0, 40, Step::Square, Shift::ZERO)
-            });
+        let stored = StoredDigits::new(layout);
+        let mut residues = compared::corners(number, rng);
+        let base = layout.bases()[0] as i32;
+        let half = base / 2;
+        for pair in [[half; 2], [-half; 2], [half, -half], [half, 0], [base - 1; 2]] {
+            let digits: Vec<i32> = pair.into_iter().cycle().take(layout.len()).collect();
+            residues.push(Residue::from_canonical(number, stored.load(&digits)));
         }
+        let family = GoldilocksOn::new(device.clone());
+        compared::compare(&family, number, length, &residues, &[2, 3, 5, 257, 65_535], 40);
     }
 
     #[test]

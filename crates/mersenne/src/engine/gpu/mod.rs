@@ -20,6 +20,9 @@
 //! which the trait [`Arithmetic`] describes, and in their lengths and margins, which the trait
 //! [`Family`] describes.
 
+#[cfg(test)]
+#[cfg(feature = "sim")]
+pub(super) mod compared;
 mod digits;
 mod family;
 mod kernels;

@@ -35,7 +35,7 @@
 //! 1. Fermat's test ([`TestKind::fermat`]), guarded by Gerbicz–Li checks. Nearly all composite numbers end
 //!    here. It costs a squaring for each bit of N.
 //! 2. The two terms V_m and V_(m+1) for m = (N + 1)/Q^s by [`chain`], where Q is the product of the open
-//!    prime factors q, and s = 2, or 1 for n = 1. Each bit of m costs a squaring and a product, which with the
+//!    prime factors q, and s = 2, or 1 for n = 1. The first bits are taken on the host. Each bit of m costs a squaring and a product, which with the
 //!    Fermat test makes at least three squarings for each bit of N.
 //! 3. z_q = V_((N + 1)/q) and V_(N + 1) from V_m, and one gcd of N and the product of the z_q − 2, on the
 //!    host ([`judge`]).
@@ -103,23 +103,9 @@ impl Parameters {
     }
 }
 
-/// Runs the whole test. `spec.kind` is that of the first sequence.
+/// Runs the whole test. `spec.kind` is that of the first sequence. The kind of the store is left as that of the last
+/// part.
 pub(super) fn run(
-    spec: &TestSpec,
-    plan: Plan,
-    mut store: Option<&mut CheckpointStore>,
-    events: &mut dyn FnMut(Event),
-    stop: &StopToken,
-    options: &RunOptions,
-) -> Result<Finished, TestError> {
-    let finished = runs(spec, plan, store.as_deref_mut(), events, stop, options);
-    if let Some(store) = store {
-        store.set_kind(spec.kind);
-    }
-    finished
-}
-
-fn runs(
     spec: &TestSpec,
     plan: Plan,
     mut store: Option<&mut CheckpointStore>,

@@ -133,23 +133,9 @@ fn power(modulus: &Modulus, multiplier: &dyn Multiplier, x: &[u64], e: u64) -> V
     power
 }
 
-/// Runs the whole test, base after base. `spec.kind` is that of the first run.
+/// Runs the whole test, base after base. `spec.kind` is that of the first run. The kind of the store is left as that of
+/// the last run.
 pub(super) fn run(
-    spec: &TestSpec,
-    plan: Plan,
-    mut store: Option<&mut CheckpointStore>,
-    events: &mut dyn FnMut(Event),
-    stop: &StopToken,
-    options: &RunOptions,
-) -> Result<Finished, TestError> {
-    let finished = runs(spec, plan, store.as_deref_mut(), events, stop, options);
-    if let Some(store) = store {
-        store.set_kind(spec.kind);
-    }
-    finished
-}
-
-fn runs(
     spec: &TestSpec,
     plan: Plan,
     mut store: Option<&mut CheckpointStore>,
