@@ -1,5 +1,5 @@
-//! Measures squarings modulo k·2^n ± 1 against those modulo a Mersenne number in as many words: their time
-//! and their round-off.
+//! Measures squarings modulo k·2^n ± 1 against those modulo a Mersenne number in as many words, and squarings modulo
+//! given numbers k·b^n ± 1: their time and their round-off.
 
 use std::thread;
 use std::time::Instant;
@@ -89,8 +89,10 @@ fn each(
     families: &[&'static dyn EngineFamily],
     options: &Options,
 ) -> Result<()> {
-    println!("| number | engine | words | bits a word | µs | kernels, µs |");
-    println!("|---|---|---:|---:|---:|---|");
+    println!(
+        "| number | engine | words | bits a word | µs | margin, bits | mean error | Z | kernels, µs |"
+    );
+    println!("|---|---|---:|---:|---:|---:|---:|---:|---|");
     for &number in numbers {
         for &family in families.iter().filter(|family| family.takes(number)) {
             let plan = Plan::of_family(number, family, None, options.threads)?;
@@ -115,7 +117,18 @@ fn each(
                 .collect();
             let (words, bits) = (plan.length(), f64::from(number.bits()) / plan.length() as f64);
             let (name, kernels) = (family.name(), kernels.join(", "));
-            println!("| {number} | {name} | {words} | {bits:.2} | {best:.2} | {kernels} |");
+            let margin = family.margin_for(number, words)?.bits;
+            let round_off = match engine.health().round_off {
+                None => "| | ".into(),
+                Some(_) => {
+                    let errors = errors(family, number, words)?;
+                    let z = errors.z().map_or(String::new(), |z| format!("{z:.1}"));
+                    format!("| {:.4} | {z} ", errors.mean)
+                }
+            };
+            println!(
+                "| {number} | {name} | {words} | {bits:.2} | {best:.2} | {margin:.2} {round_off}| {kernels} |"
+            );
         }
     }
     Ok(())

@@ -124,6 +124,8 @@ const FOLDERS: [Folder; 9] = [
             "FORM",
             "NEGACYCLIC",
             "DIGITS",
+            "PADDED",
+            "FACTORS",
             "THREADS",
             "BLOCKS",
         ],
@@ -131,8 +133,9 @@ const FOLDERS: [Folder; 9] = [
         all_lengths: || FEW_OF_FP64.to_vec(),
         sources: |lengths, shared_memory| {
             let of = |&length| fp64_gpu::sources(length, shared_memory);
-            // The sums of registers are in the folder above.
-            let is_sum = |kernel: &&str| kernel.starts_with("combine");
+            // The sums of registers in `words.cu` are in the folder above.
+            let is_sum =
+                |kernel: &&str| kernel.starts_with("combine") && *kernel != "combine_padded";
             let own = |source: &Source| !source.kernels().iter().any(is_sum);
             Ok(lengths.iter().flat_map(of).filter(own).collect())
         },

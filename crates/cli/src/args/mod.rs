@@ -138,8 +138,9 @@ pub(crate) enum Command {
     /// Powers are guarded by Gerbicz–Li checks, the Lucas sequence of Morrison's test by an identity, and
     /// the other tests by Jacobi symbols.
     ///
-    /// Of the numbers other than 2^p-1, K*2^N+1 and K*2^N-1 with K < 2^20 and 10,000 bits or more are tested by
-    /// the engine `fp64`, on a GPU or on the CPU. All others are tested by `plain` on the CPU.
+    /// Of the numbers other than 2^p-1 with 10,000 bits or more, a GPU tests K*B^N+1 and K*B^N-1 for any K and
+    /// for bases B up to some 18 bits by the engine `fp64`, and the CPU K*2^N+1 and K*2^N-1 with K < 2^20. All
+    /// others are tested by `plain` on the CPU.
     /// The verdict is P (proven prime), PRP (probable prime), C (composite) or F (a factor is known). It is
     /// stored beside the checkpoints, and for numbers other than 2^p-1 it is not appended to a results file.
     #[command(after_help = number::EXAMPLES)]

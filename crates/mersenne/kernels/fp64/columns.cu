@@ -120,16 +120,31 @@ DEVICE void sum_of_digits(const i32* __restrict__ digits, const Element* __restr
 
 #if KIND == 0
 
-// From digits as [word], |d| < 2^30, to the spectrum.
+// From digits as [word], |d| < 2^30, to the spectrum. If PADDED is defined as 1, the upper half of the words is
+// zero and is not read, and the launch may begin before the preceding one has ended.
+#if PADDED
+#define DIGITS_PARAMETER const i32* digits
+#else
+#define DIGITS_PARAMETER const i32* __restrict__ digits
+#endif
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
-digits_to_spectrum(Complex* data, const i32* __restrict__ digits, const Complex* __restrict__ tables,
+digits_to_spectrum(Complex* data, DIGITS_PARAMETER, const Complex* __restrict__ tables,
                    WORDS_PARAMETERS SUMS_PARAMETERS) {
     DYNAMIC_SHARED(Complex, tile);
     const Words words = WORDS;
     const u32 columns = blockIdx.x, column = columns * WIDTH + threadIdx.x % WIDTH, m = threadIdx.x / WIDTH;
     const Weights weights(row_weights, column_weights, fractions, m, column, words);
     Complex x[Q];
+#if PADDED
+    last_launch();
+#endif
     unrolled<0, Q>([&](auto i) {
+#if PADDED
+        if constexpr (2 * VALUE(i) >= Q) {
+            x[VALUE(i)] = {0.0, 0.0};
+            return;
+        }
+#endif
         Point p = weights.point<VALUE(i)>();
         const i32* d = digits + 2 * ((VALUE(i) * M + m) * COLUMNS + column);
         double v = weights.forward0<VALUE(i)>(p);

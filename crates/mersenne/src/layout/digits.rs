@@ -53,6 +53,18 @@ impl DigitLayout {
         Some(Self { number, len, rate, bases: [short_base, long_base] })
     }
 
+    /// Creates the layout of residues modulo a number in `len` words of `digits` digits each.
+    ///
+    /// # Panics
+    /// Panics unless b^`digits` is below [`Self::BASE_LIMIT`], and `len`·`digits` digits hold 2N.
+    pub(super) fn uniform(number: Number, digits: u32, len: usize) -> Self {
+        let base = number.base().checked_pow(digits).filter(|&base| base < Self::BASE_LIMIT);
+        let room = len as f64 * f64::from(digits) * f64::from(number.base()).log2();
+        let base = base.filter(|_| room > f64::from(number.bits()) + 1.0);
+        let base = base.unwrap_or_else(|| panic!("{number} has no such words"));
+        Self { number, len, rate: u64::from(digits) << FRACTION, bases: [base; 2] }
+    }
+
     pub(crate) fn number(&self) -> Number {
         self.number
     }
@@ -213,10 +225,13 @@ impl StoredDigits {
     /// again, and a residue is converted to digits and back.
     pub(crate) fn is_intact(&self) -> bool {
         let DigitLayout { number, len, .. } = self.layout;
-        if number != self.modulus.number()
-            || DigitLayout::new(number, len) != Some(self.layout)
-            || !self.modulus.is_intact(&FastProducts)
-        {
+        DigitLayout::new(number, len) == Some(self.layout) && self.has_intact_powers()
+    }
+
+    /// Returns whether the modulus and the powers are unchanged in memory, as [`Self::is_intact`] does.
+    pub(super) fn has_intact_powers(&self) -> bool {
+        let DigitLayout { number, len, .. } = self.layout;
+        if number != self.modulus.number() || !self.modulus.is_intact(&FastProducts) {
             return false;
         }
         let x = self.modulus.reduce(&FastProducts, vec![SAMPLE; number.limbs()]);

@@ -17,7 +17,7 @@ const FRACTION: u32 = 32;
 const FINE: usize = 256;
 
 /// The layout of a residue modulo N = k·2^n + c in W words.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct FormLayout {
     number: Number,
     len: usize,
@@ -39,6 +39,19 @@ impl FormLayout {
         let bits = (u64::from(n) << 32) + multiplier + u64::from(k > 1);
         let rate = bits.div_ceil(len as u64);
         Self { number, len, rate }
+    }
+
+    /// Creates the layout of residues modulo a number k·2^n ± 1 in `len` words of `bits` bits each.
+    ///
+    /// # Panics
+    /// Panics unless b = 2 and `len`·`bits` > n + log2 k.
+    pub(super) fn uniform(number: Number, bits: u32, len: usize) -> Self {
+        let room = len as u64 * u64::from(bits);
+        assert!(
+            number.base() == 2 && room > u64::from(number.bits()),
+            "{number} has no such words"
+        );
+        Self { number, len, rate: u64::from(bits) << FRACTION }
     }
 
     pub(crate) fn number(&self) -> Number {
@@ -267,10 +280,13 @@ impl StoredForm {
 
     /// Returns whether the modulus and the layout are unchanged in memory.
     pub(crate) fn is_intact(&self) -> bool {
-        let FormLayout { number, len, rate } = self.layout;
-        number == self.modulus.number()
-            && rate == FormLayout::new(number, len).rate
-            && self.modulus.is_intact(&FastProducts)
+        let FormLayout { number, len, .. } = self.layout;
+        self.layout == FormLayout::new(number, len) && self.has_intact_modulus()
+    }
+
+    /// Returns whether the modulus is unchanged in memory.
+    pub(super) fn has_intact_modulus(&self) -> bool {
+        self.layout.number == self.modulus.number() && self.modulus.is_intact(&FastProducts)
     }
 
     /// Writes the digits of X/k to `digits`. X has the limbs of a residue, and is below N.

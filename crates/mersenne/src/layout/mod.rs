@@ -7,9 +7,11 @@
 mod convert;
 mod digits;
 mod form;
+mod padded;
 
 pub(crate) use digits::{DigitLayout, StoredDigits};
 pub(crate) use form::{FormLayout, FormWeights, StoredForm};
+pub(crate) use padded::{PaddedLayout, StoredPadded};
 
 /// The layout of the words of a residue mod 2^p − 1 in a transform of length N.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -309,7 +309,8 @@ impl Plan {
 
     /// Returns a plan of the first of the `families` that supports the exponent. If the request
     /// names a family, only this family is considered. The length is the requested one, or else the
-    /// shortest length with enough margin that is not dominated ([`EngineFamily::is_dominated`]).
+    /// shortest length with enough margin that is not dominated ([`EngineFamily::is_dominated`]). For a number
+    /// that is no Mersenne number, a later family on a device is preferred if it needs at most half of the words.
     ///
     /// On the CPU, `families` begins with `word` and `fp64`, so the first family that supports the
     /// exponent is also the fastest one. If the request is for [`EXACT`] on the CPU, the last exact
@@ -346,7 +347,16 @@ impl Plan {
                 known: if known.is_empty() { "none".into() } else { known.join(", ") },
             });
         };
-        Self::of_family(number, **family, request.length, request.threads)
+        let first = Self::of_family(number, **family, request.length, request.threads)?;
+        if place == CPU || number.is_mersenne() || request.length.is_some() {
+            return Ok(first);
+        }
+        // Padded transforms may be much longer than those of a family that suits the number better.
+        let shorter = asked.iter().filter(takes).filter_map(|family| {
+            let plan = Self::of_family(number, **family, None, request.threads).ok()?;
+            (2 * plan.length <= first.length).then_some(plan)
+        });
+        Ok(shorter.min_by_key(|plan| plan.length).unwrap_or(first))
     }
 
     pub(super) fn fastest_among(

@@ -251,6 +251,13 @@ fn expected_largest(n: usize) -> f64 {
     tail_quantile((n as f64).log2() - LN_2.log2())
 }
 
+/// Returns the expected largest error of a product of random digits, in n words of `word` bits on average.
+#[cfg(test)]
+#[cfg(feature = "sim")]
+pub(crate) fn expected_error(word: f64, n: usize, accuracy: Accuracy) -> f64 {
+    expected_largest(n) * deviation(word, n, accuracy)
+}
+
 /// Returns the exponent of the prime q in the factorisation of n.
 fn multiplicity(mut n: usize, q: usize) -> u32 {
     let mut count = 0;

@@ -81,8 +81,9 @@ pub(in crate::engine) fn specialise(
             .define("COLUMN_RADIX_A", shape.column.a);
     }
     let (step, checked) = match part {
-        Part::Columns { step, measured } => (step, measured),
-        Part::SpectrumToDigits(step) => (step, true),
+        Part::Columns { step, measured } | Part::SpectrumToDigits { step, measured } => {
+            (step, measured)
+        }
         _ => (StepKind::Square, false),
     };
     let source = if sums { source.define("SUMS", 1) } else { source };

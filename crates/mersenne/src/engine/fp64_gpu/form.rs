@@ -9,7 +9,7 @@ use warpint_device::{Arg, Device, Source};
 use super::shape::Shape;
 use super::tables::{self, Frequencies, Point, Words};
 use super::words::{Prepared, Weighted, WeightedWords};
-use super::{LARGEST_MULTIPLIER, bases, constants, largest_random_carry};
+use super::{LARGEST_MULTIPLIER, bases, constants, largest_random_carry, padded};
 use crate::engine::fp64::{Fp64, form, margin};
 use crate::engine::gpu::{
     self, Arithmetic, Layout, Machine, Others, Part, Products, Shape as _, SquareCheck, StepKind,
@@ -120,16 +120,22 @@ impl<L: Formed> Arithmetic for Form<L> {
         Fp64.name()
     }
 
-    /// Returns the kind. What [`Step::SquareMinusTwo`] subtracts is an argument of the kernels of squares.
+    /// Returns the kind. What [`Step::SquareMinusTwo`] subtracts is an argument of the kernels of squares, and
+    /// kernels that reduce products multiply them.
     fn kind(step: Step) -> StepKind {
-        if let Step::SquareTimes(_) = step { StepKind::Times } else { StepKind::Square }
+        match step {
+            Step::SquareTimes(_) if !L::REDUCES => StepKind::Times,
+            _ => StepKind::Square,
+        }
     }
 
     fn specialise(source: Source, shape: &Shape, number: Number, part: Part, _: bool) -> Source {
         let source = constants::specialise(source, shape, 0, part, false);
-        let is_negacyclic = u32::from(number.sign() == Sign::Plus);
-        let source = source.define("FORM", 1).define("NEGACYCLIC", is_negacyclic);
-        if L::DIGITS { source.define("DIGITS", 1) } else { source }
+        let is_negacyclic = !L::REDUCES && number.sign() == Sign::Plus;
+        let source = source.define("FORM", 1).define("NEGACYCLIC", u32::from(is_negacyclic));
+        let source = if L::DIGITS { source.define("DIGITS", 1) } else { source };
+        let is_padded = L::REDUCES && part == Part::DigitsToSpectrum;
+        if is_padded { source.define("PADDED", 1) } else { source }
     }
 }
 
@@ -284,7 +290,7 @@ fn shape(length: usize, shared_memory: u32, variant: usize) -> Option<Shape> {
     best.or_else(|| Shape::all(length, shared_memory).into_iter().find(is_wide))
 }
 
-/// Returns the sources of the kernels for both signs, as [`super::sources`] does.
+/// Returns the sources of the kernels for both signs and for padded transforms, as [`super::sources`] does.
 pub(super) fn sources(length: usize, shared_memory: u32) -> Vec<Source> {
     let of_sign = |sign| {
         let [number, other] = [2, 10].map(|b| Number::new(3, b, 1, sign).ok());
@@ -293,40 +299,63 @@ pub(super) fn sources(length: usize, shared_memory: u32) -> Vec<Source> {
         sources.extend(gpu::sources_of::<Form<StoredDigits>>(&shape, other?));
         Some(sources)
     };
-    [Sign::Minus, Sign::Plus].into_iter().filter_map(of_sign).flatten().collect()
+    let weighted = [Sign::Minus, Sign::Plus].into_iter().filter_map(of_sign).flatten();
+    let padded = shape(length, shared_memory, 0).map(|shape| padded::sources(&shape));
+    weighted.chain(padded.into_iter().flatten()).collect()
 }
 
 pub(super) fn unusable(number: Number, length: usize, reason: &str) -> EngineError {
     EngineError::Unusable { engine: Fp64.name(), number, length, reason: reason.into() }
 }
 
-/// The engines for numbers k·b^n ± 1, k < 2^20, of at least 10,000 bits, that are no Mersenne numbers.
+/// Returns the margin of a number at a transform length of the device by a weighted transform.
+fn weighted_margin(number: Number, length: usize) -> Result<Margin, EngineError> {
+    if number.base() != 2 {
+        return bases::margin(number, length);
+    }
+    if let Some(reason) = form::unsuitable(number).or_else(|| form::crowded(number, length)) {
+        return Err(unusable(number, length, reason));
+    }
+    let layout = FormLayout::new(number, length);
+    let rest = rest_of_carries(number, length);
+    // r·2^n of the last carry enters two words.
+    let last_two = layout.bits(length - 1) + layout.bits(length - 2);
+    if rest > LARGEST_REST || layout.top() > last_two {
+        return Err(unusable(number, length, "words are too short for carries"));
+    }
+    let turns = if number.sign() == Sign::Plus { COST_OF_TURNS } else { 0.0 };
+    let bits = form::bits(number, length, margin::ON_GPU) - cost_of_rest(rest) - turns;
+    Ok(Margin { bits, proven: false })
+}
+
+/// Returns whether a number is computed with by a weighted transform at a length; otherwise by a padded one.
+pub(super) fn is_weighted(number: Number, length: usize) -> bool {
+    weighted_margin(number, length).is_ok_and(|margin| margin.bits >= 0.0)
+}
+
+/// The engines for numbers k·b^n ± 1 of at least 10,000 bits that are no Mersenne numbers. A length at which the
+/// weighted transform has no margin is used for a padded one.
 pub(super) struct OtherNumbers;
 
 impl Others for OtherNumbers {
     fn takes(&self, number: Number, lengths: &[usize]) -> bool {
         let has_margin = |&n: &usize| self.margin(number, n).is_ok_and(|margin| margin.bits >= 0.0);
-        let is_suitable = number.base() != 2 || form::unsuitable(number).is_none();
-        is_suitable && lengths.iter().any(has_margin)
+        lengths.iter().any(has_margin)
     }
 
     fn margin(&self, number: Number, length: usize) -> Result<Margin, EngineError> {
-        if number.base() != 2 {
-            return bases::margin(number, length);
+        match weighted_margin(number, length) {
+            Ok(weighted) if weighted.bits >= 0.0 => Ok(weighted),
+            weighted => {
+                let padded = padded::margin(number, length);
+                match (padded, weighted) {
+                    (Ok(padded), Ok(weighted)) if weighted.bits > padded.bits => Ok(weighted),
+                    (Ok(padded), _) => Ok(padded),
+                    (Err(_), Ok(weighted)) => Ok(weighted),
+                    (Err(reason), Err(_)) => Err(reason),
+                }
+            }
         }
-        if let Some(reason) = form::unsuitable(number).or_else(|| form::crowded(number, length)) {
-            return Err(unusable(number, length, reason));
-        }
-        let layout = FormLayout::new(number, length);
-        let rest = rest_of_carries(number, length);
-        // r·2^n of the last carry enters two words.
-        let last_two = layout.bits(length - 1) + layout.bits(length - 2);
-        if rest > LARGEST_REST || layout.top() > last_two {
-            return Err(unusable(number, length, "words are too short for carries"));
-        }
-        let turns = if number.sign() == Sign::Plus { COST_OF_TURNS } else { 0.0 };
-        let bits = form::bits(number, length, margin::ON_GPU) - cost_of_rest(rest) - turns;
-        Ok(Margin { bits, proven: false })
     }
 
     fn build(
@@ -341,6 +370,9 @@ impl Others for OtherNumbers {
         let shape = shape.ok_or_else(no_shape)?;
         if options.check_squarings {
             return Err(unusable(number, length, "squarings cannot be checked"));
+        }
+        if !is_weighted(number, length) && padded::margin(number, length).is_ok() {
+            return padded::build(device, number, shape, options.registers);
         }
         if number.base() != 2 {
             return bases::build(device, number, shape, options.registers);
@@ -407,6 +439,12 @@ mod tests {
             "75898^524288+1",
             "7*199^130000+1",
             "7*199^13000-1",
+            "1048577*2^20000-1",
+            "9223372036854775783*2^19000000+1",
+            "7*499^11000-1",
+            "7*499^111000+1",
+            "7*1000003^20000+1",
+            "3*262147^1000000-1",
         ];
         for prime in primes {
             let number: Number = prime.parse().unwrap();
@@ -417,14 +455,7 @@ mod tests {
             println!("{number} {length:?}");
             assert!(OtherNumbers.takes(number, &lengths), "{number}");
         }
-        let others = [
-            "3*2^9000+1",
-            "1048577*2^20000-1",
-            "7*499^11000-1",
-            "7*499^111000+1",
-            "7*1000003^20000+1",
-            "919444^1048576+1",
-        ];
+        let others = ["3*2^9000+1", "1048577*2^9000-1", "7*16777213^2000+1", "3*4294967291^1000-1"];
         for other in others {
             assert!(!OtherNumbers.takes(other.parse().unwrap(), &lengths), "{other}");
         }

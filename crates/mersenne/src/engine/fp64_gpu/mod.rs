@@ -9,6 +9,7 @@
 //! | `constants` | the texts, headers and constants of the kernels |
 //! | `form` | numbers k·2^n ± 1 |
 //! | `bases` | numbers k·b^n ± 1 with b ≠ 2 |
+//! | `padded` | numbers k·b^n ± 1 by transforms that are longer than products |
 //! | `words` | the layout of words, and the round-off that the kernels of columns report |
 //!
 //! The kernels are `kernels/fp64/*.cu` of this crate; `columns.cu` and `rows.cu` begin with a
@@ -19,6 +20,7 @@ pub(super) mod constants;
 mod form;
 pub(super) mod instructions;
 mod line;
+mod padded;
 pub(super) mod shape;
 pub(super) mod tables;
 mod words;
@@ -162,7 +164,7 @@ fn longest_exponent(length: usize) -> u32 {
 }
 
 /// Returns the sources of all kernels that an engine of transform length `length` compiles by
-/// default, for Mersenne numbers and for numbers k·2^n ± 1. With these sources, kernels can be compiled
+/// default, for Mersenne numbers and for numbers k·b^n ± 1. With these sources, kernels can be compiled
 /// without a device. The constants that depend on the exponent p of a Mersenne number are those for
 /// p = 1. `shared_memory_per_block` is the largest shared memory of a block, in bytes.
 #[must_use]
@@ -201,7 +203,8 @@ impl Family for Fp64 {
     fn checked_parts() -> Vec<Part> {
         let step = StepKind::MinusTwo;
         let columns = [true, false].map(|measured| Part::Columns { step, measured });
-        let others = [Part::DigitsToSpectrum, Part::SumDigits, Part::SpectrumToDigits(step)];
+        let to_digits = Part::SpectrumToDigits { step, measured: true };
+        let others = [Part::DigitsToSpectrum, Part::SumDigits, to_digits];
         others.into_iter().chain(columns).collect()
     }
 

@@ -6,7 +6,7 @@ use std::ops::RangeInclusive;
 use warpint_device::{Device, Source};
 
 use super::kernels::{default_parts, source};
-use super::machine::{Machine, words_source};
+use super::machine::Machine;
 use super::products::Products;
 use super::{Arithmetic, Family, Layout as _, Shape, squares};
 use crate::Number;
@@ -107,7 +107,7 @@ pub(in crate::engine) fn sources_of<A: Arithmetic>(
 ) -> Vec<Source> {
     let parts = default_parts::<A>(shape).into_iter();
     let products = parts.map(|part| source::<A>(shape, number, part, false));
-    [words_source(A::Layout::COMBINE)].into_iter().chain(products).collect()
+    [A::Layout::combine_source()].into_iter().chain(products).collect()
 }
 
 impl<A: Family> EngineFamily for OnDevice<A> {

@@ -2,7 +2,7 @@
 
 use warpint_device::{Device, DeviceError, Kernel, Source, common};
 
-use super::{Arithmetic, Line, Shape, squares};
+use super::{Arithmetic, Layout as _, Line, Shape, squares};
 use crate::Number;
 use crate::engine::Step;
 
@@ -33,8 +33,9 @@ pub(in crate::engine) enum Part {
     /// The kernel that transforms a spectrum to digits, propagates carries, and transforms the
     /// digits to a spectrum again. If `measured`, it also measures round-off.
     Columns { step: StepKind, measured: bool },
-    /// The kernel that transforms a spectrum to digits and propagates carries.
-    SpectrumToDigits(StepKind),
+    /// The kernel that transforms a spectrum to digits and propagates carries. If `measured`, it also measures
+    /// round-off.
+    SpectrumToDigits { step: StepKind, measured: bool },
     /// The kernel that makes the sum over digits by which squarings are checked.
     SumDigits,
     /// A kernel of rows.
@@ -61,7 +62,7 @@ impl Part {
         match self {
             Self::DigitsToSpectrum => "digits_to_spectrum",
             Self::Columns { .. } => "columns",
-            Self::SpectrumToDigits(_) => "spectrum_to_digits",
+            Self::SpectrumToDigits { .. } => "spectrum_to_digits",
             Self::SumDigits => "sum_digits",
             Self::Rows(RowsKind::Square) => "square_rows",
             Self::Rows(RowsKind::Forward) => "forward_rows",
@@ -77,7 +78,7 @@ impl Part {
         match self {
             Self::DigitsToSpectrum => 0,
             Self::Columns { .. } => 1,
-            Self::SpectrumToDigits(_) => 2,
+            Self::SpectrumToDigits { .. } => 2,
             Self::SumDigits => 3,
             Self::Rows(kind) | Self::ExactRows(kind) => kind as u32,
         }
@@ -138,9 +139,15 @@ fn product<A: Arithmetic>(shape: &A::Shape) -> Vec<Part> {
 /// are included only if `all` is true and the family builds such kernels.
 fn carrying<A: Arithmetic>(step: Step, all: bool) -> Vec<Part> {
     let step = A::kind(step);
-    let measured = [Part::SpectrumToDigits(step), Part::Columns { step, measured: true }];
-    let other = (A::SPECIALISED && all).then_some(Part::Columns { step, measured: false });
-    measured.into_iter().chain(other).collect()
+    let to_digits = |measured| Part::SpectrumToDigits { step, measured };
+    let columns = |measured| Part::Columns { step, measured };
+    let mut measured = vec![to_digits(true)];
+    if !A::Layout::REDUCES {
+        measured.push(columns(true));
+    }
+    let other = if A::Layout::REDUCES { to_digits(false) } else { columns(false) };
+    measured.extend((A::SPECIALISED && all).then_some(other));
+    measured
 }
 
 /// Returns the kernels that an engine compiles by default: all except the kernels for
@@ -273,16 +280,32 @@ impl<A: Arithmetic> Kernels<A> {
     }
 
     /// Returns the kernel that transforms the spectrum of a product to digits. [`Self::prepare`]
-    /// must have built the kernel.
-    pub(super) fn spectrum_to_digits(&self, step: Step) -> Result<&Kernel, DeviceError> {
-        self.get(Part::SpectrumToDigits(A::kind(step)))
+    /// must have built the kernel. It measures round-off if `measured` is true, or if no kernel without the
+    /// measurement has been built.
+    pub(super) fn spectrum_to_digits(
+        &self,
+        step: Step,
+        measured: bool,
+    ) -> Result<&Kernel, DeviceError> {
+        self.measuring(measured, |measured| Part::SpectrumToDigits {
+            step: A::kind(step),
+            measured,
+        })
     }
 
     /// Returns the kernel that transforms a spectrum to digits and back to a spectrum.
     /// [`Self::prepare`] must have built the kernel. It measures round-off if `measured` is true,
     /// or if no kernel without the measurement has been built.
     pub(super) fn columns(&self, step: Step, measured: bool) -> Result<&Kernel, DeviceError> {
-        let part = |measured| Part::Columns { step: A::kind(step), measured };
+        self.measuring(measured, |measured| Part::Columns { step: A::kind(step), measured })
+    }
+
+    /// Returns the kernel `part(measured)`, or `part(true)` if that has not been built.
+    fn measuring(
+        &self,
+        measured: bool,
+        part: impl Fn(bool) -> Part,
+    ) -> Result<&Kernel, DeviceError> {
         let unmeasured = if measured { None } else { self.find(part(false)) };
         unmeasured.map_or_else(|| self.get(part(true)), Ok)
     }

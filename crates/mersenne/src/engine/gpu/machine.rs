@@ -228,7 +228,7 @@ impl<A: Arithmetic> Machine<A> {
             None => {
                 let kernel = self
                     .device
-                    .program(&words_source(A::Layout::COMBINE))?
+                    .program(&A::Layout::combine_source())?
                     .kernel(A::Layout::COMBINE, 0)?;
                 self.combine.insert(kernel)
             }

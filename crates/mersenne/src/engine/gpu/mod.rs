@@ -7,6 +7,7 @@
 //! | `shape` | the division of a transform into lines, tiles and threads |
 //! | `kernels` | sources and builds of the kernels |
 //! | `products` | spectrum, tables and launches |
+//! | `reduction` | the reduction of products that are longer than residues |
 //! | `machine` | the engine: registers, and the order of launches |
 //! | `squares` | the check of squarings by sums that kernels make |
 //!
@@ -28,13 +29,14 @@ mod family;
 mod kernels;
 mod machine;
 mod products;
+mod reduction;
 mod shape;
 mod squares;
 
 use std::ops::RangeInclusive;
 
 use bytemuck::Pod;
-use warpint_device::{Arg, Device, Source};
+use warpint_device::{Arg, Device, DeviceError, Source};
 
 use super::{BuildOptions, Engine, EngineError, EngineFamily, Health, Margin, Step, Work};
 use crate::layout::WordLayout;
@@ -45,6 +47,7 @@ pub use family::OnDevice;
 pub(super) use family::lengths;
 pub(super) use family::{sources, sources_of};
 pub(super) use kernels::{ExactRows, Part, StepKind};
+pub(super) use reduction::Reduction;
 pub(super) use shape::{Line, MAX_THREADS, REGISTERS, SHARED_MEMORY, Shape, resident};
 pub(super) use squares::SquareCheck;
 pub(super) use {machine::Machine, products::Products};
@@ -208,8 +211,22 @@ pub(super) trait Others: Sync {
 
 /// The layout of the words of a residue, for the registers of a [`Machine`](machine::Machine).
 pub(super) trait Layout: Send {
-    /// The name of the kernel in `words.cu` that adds and subtracts registers.
+    /// The name of the kernel that adds and subtracts registers.
     const COMBINE: &'static str;
+
+    /// Whether products are reduced by a kernel of [`Self::reduction`] before they are transformed again. There is
+    /// no kernel `columns` then.
+    const REDUCES: bool = false;
+
+    /// Returns the source of the kernel [`Self::COMBINE`].
+    fn combine_source() -> Source {
+        machine::words_source(Self::COMBINE)
+    }
+
+    /// Returns the reduction of products if [`Self::REDUCES`].
+    fn reduction(&self, _: &Device) -> Result<Option<Reduction>, DeviceError> {
+        Ok(None)
+    }
 
     /// Returns the modulus N.
     fn number(&self) -> Number;

@@ -3,6 +3,7 @@
 use warpint_device::{Arg, Buffer, Capture, Device, DeviceError, Kernel, Launch, assert_room};
 
 use super::kernels::{Kernels, Part, RowsKind};
+use super::reduction::Reduction;
 use super::{Arithmetic, Layout as _, Shape, Words};
 use crate::Shift;
 use crate::engine::{EngineError, Step};
@@ -15,15 +16,15 @@ const GIVEN_UP: u64 = 1 << 63;
 /// A launch of a kernel with its arguments.
 pub(super) struct Call<'a> {
     pub(super) kernel: &'a Kernel,
-    launch: Launch,
-    args: Vec<Arg>,
-    begins_early: bool,
+    pub(super) launch: Launch,
+    pub(super) args: Vec<Arg>,
+    pub(super) begins_early: bool,
 }
 
 impl Call<'_> {
     pub(super) fn make(&self) -> Result<(), DeviceError> {
-        // SAFETY: only `Products` creates calls, and the calls borrow from it. It passes its own
-        // kernels the parameters that they declare: spectra, tables, carries, tickets, addend and
+        // SAFETY: only `Products` and its reduction create calls, and the calls borrow from them. They pass
+        // their own kernels the parameters that they declare: spectra, tables, carries, tickets, addend and
         // errors were made for the shape of the launch, and there are as many digits as the layout
         // has words.
         unsafe { self.kernel.launch(self.launch, &self.args) }
@@ -66,6 +67,8 @@ pub(in crate::engine) struct Products<A: Arithmetic> {
     /// The array from which kernels read the word and bit at which 2 is to be subtracted. Its first
     /// entry is the shift of the residue ([`Words::ADDEND`]).
     addend: Buffer<u64>,
+    /// The reduction of products; `None` if the kernels of columns compute residues.
+    reduction: Option<Reduction>,
 }
 
 /// The kernels of products, and the tables that they read.
@@ -109,19 +112,19 @@ impl<A: Arithmetic> Passes<A> {
         Ok(calls)
     }
 
-    /// Sets `spectrum` to the transforms of the digits along the columns.
+    /// Returns the launch that sets `spectrum` to the transforms of the digits along the columns.
     fn digits_to(
         &self,
         words: &mut A::Words,
         spectrum: &mut Buffer<A::Point>,
         digits: &Buffer<i32>,
-    ) -> Result<(), EngineError> {
+    ) -> Result<Call<'_>, DeviceError> {
         assert_room("digits", digits.len(), self.layout.len());
         let mut args = vec![spectrum.into(), digits.into(), Arg::from(&self.column_tables)];
         args.extend(words.digit_args());
         args.extend(words.squares().into_iter().flat_map(|squares| squares.start_args(false)));
         let kernel = self.kernels.get(Part::DigitsToSpectrum)?;
-        Ok(self.columns(kernel, self.shape.tiles(), args).make()?)
+        Ok(self.columns(kernel, self.shape.tiles(), args))
     }
 }
 
@@ -134,6 +137,7 @@ impl<A: Arithmetic> Products<A> {
         check: bool,
     ) -> Result<Self, EngineError> {
         let (words, tables) = A::Words::new(device, &layout, &shape, check)?;
+        let reduction = layout.reduction(device)?;
         let mut carries = device.alloc((shape.tiles() * shape.rows()) as usize)?;
         carries.clear()?;
         let mut spectrum = device.alloc(A::spectrum_points(&shape))?;
@@ -151,6 +155,7 @@ impl<A: Arithmetic> Products<A> {
                 shape,
             },
             factor: None,
+            reduction,
             device: device.clone(),
             words,
         })
@@ -178,7 +183,7 @@ impl<A: Arithmetic> Products<A> {
     /// # Panics
     /// Panics if there are fewer digits than words of the layout.
     pub(super) fn digits_to_spectrum(&mut self, digits: &Buffer<i32>) -> Result<(), EngineError> {
-        self.passes.digits_to(&mut self.words, &mut self.spectrum, digits)
+        Ok(self.passes.digits_to(&mut self.words, &mut self.spectrum, digits)?.make()?)
     }
 
     /// Makes the sum over the digits again, after another root was drawn.
@@ -220,6 +225,9 @@ impl<A: Arithmetic> Products<A> {
         step: Step,
         measured: bool,
     ) -> Result<Vec<Call<'_>>, DeviceError> {
+        if self.reduction.is_some() {
+            return self.reduced_squaring(step, measured);
+        }
         let rows = self.square_args(step);
         let mut args = vec![Arg::from(&mut self.spectrum)];
         args.extend(self.carry_args(step));
@@ -228,6 +236,27 @@ impl<A: Arithmetic> Products<A> {
         let columns = passes.columns(kernel, passes.shape.tiles() + 1, args);
         let mut calls = passes.rows(RowsKind::Square, rows, 2)?;
         calls.push(columns);
+        Ok(calls)
+    }
+
+    /// Returns the launches of one squaring whose product is reduced: rows, digits of the product, reduction, and
+    /// spectrum.
+    fn reduced_squaring(
+        &mut self,
+        step: Step,
+        measured: bool,
+    ) -> Result<Vec<Call<'_>>, DeviceError> {
+        let rows = self.square_args(step);
+        let carry_args = self.carry_args(Step::Square);
+        let Self { passes, words, spectrum, reduction, .. } = self;
+        let mut calls = passes.rows(RowsKind::Square, rows, 2)?;
+        let Some(reduction) = reduction else { return Ok(calls) };
+        let kernel = passes.kernels.spectrum_to_digits(step, measured)?;
+        let mut args = vec![Arg::from(&mut *spectrum), reduction.product_arg()];
+        args.extend(carry_args);
+        calls.push(passes.columns(kernel, passes.shape.tiles() + 1, args));
+        let to_spectrum = passes.digits_to(words, spectrum, reduction.residue())?;
+        calls.extend([reduction.to_residue(step), to_spectrum]);
         Ok(calls)
     }
 
@@ -258,12 +287,20 @@ impl<A: Arithmetic> Products<A> {
         step: Step,
     ) -> Result<(), EngineError> {
         assert_room("digits", digits.len(), self.passes.layout.len());
-        let mut args = vec![Arg::from(&mut self.spectrum), digits.into()];
-        args.extend(self.carry_args(step));
+        let (product, own_step) = match &mut self.reduction {
+            Some(reduction) => (reduction.product_arg(), Step::Square),
+            None => (Arg::from(&mut *digits), step),
+        };
+        let mut args = vec![Arg::from(&mut self.spectrum), product];
+        args.extend(self.carry_args(own_step));
         self.note_launches(1);
         let passes = &self.passes;
-        let kernel = passes.kernels.spectrum_to_digits(step)?;
-        Ok(passes.columns(kernel, passes.shape.tiles() + 1, args).make()?)
+        let kernel = passes.kernels.spectrum_to_digits(step, true)?;
+        passes.columns(kernel, passes.shape.tiles() + 1, args).make()?;
+        match &self.reduction {
+            Some(reduction) => Ok(reduction.to(digits, step).make()?),
+            None => Ok(()),
+        }
     }
 
     /// Computes the product of a and b in `self.spectrum`, up to and including the inverse
@@ -281,10 +318,10 @@ impl<A: Arithmetic> Products<A> {
             None => factor.insert(device.alloc(A::factor_points(&passes.shape))?),
         };
         let tables = Arg::from(&passes.row_tables);
-        passes.digits_to(words, factor, b)?;
+        passes.digits_to(words, factor, b)?.make()?;
         let args = vec![(&mut *factor).into(), tables];
         passes.rows(RowsKind::Forward, args, 2)?.iter().try_for_each(Call::make)?;
-        passes.digits_to(words, spectrum, a)?;
+        passes.digits_to(words, spectrum, a)?.make()?;
         let args = vec![spectrum.into(), (&*factor).into(), tables];
         Ok(passes.rows(RowsKind::Multiply, args, 3)?.iter().try_for_each(Call::make)?)
     }

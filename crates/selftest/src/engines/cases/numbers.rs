@@ -42,7 +42,18 @@ pub fn other_numbers(
 ) -> Result<(), String> {
     let mut rng = sample::random(seed);
     let largest = scale.largest(BITS.1);
-    for (k, b) in [(1u64, 2u32), (3, 2), (10_223, 2), (1_048_573, 2), (7, 3), (1, 10)] {
+    let forms = [
+        (1u64, 2u32),
+        (3, 2),
+        (10_223, 2),
+        (1_048_573, 2),
+        (7, 3),
+        (1, 10),
+        // On a GPU these take padded transforms.
+        (1_099_511_627_791, 2),
+        (7, 499),
+    ];
+    for (k, b) in forms {
         for sign in [Sign::Minus, Sign::Plus] {
             for _ in 0..scale.count(DRAWN) {
                 let bits = rng.random_range(BITS.0..=largest);

@@ -1,0 +1,525 @@
+//! Engines for numbers k·b^n + c, c = ±1, on a device, by transforms that are longer than products. They are for
+//! the numbers for which no weighted transform has a margin: long multipliers k, and bases b for which words of
+//! different numbers of digits have too different weights. `layout/padded.rs` has the method and its bounds, and
+//! `kernels/fp64/padded.cu` the reduction of products.
+//!
+//! A squaring takes a transform of at least twice as many words, and the carries end in digits, which a kernel
+//! reduces before they are transformed again. All words have the same number of digits and the weight 1.
+//!
+//! # Margin
+//!
+//! Errors of the words of a product grow with the sum of the squares of the digits. For m of W words it is m/W of
+//! that for W words, and the mean square of the weights of a Mersenne number, 3/ln 4, is missing. So at W ≥ 2m words
+//! the margin is that of a Mersenne number whose words have log2 β bits, plus log2(W/m) + 1.1 bits.
+
+use std::sync::Arc;
+
+use warpint_arith::dd::Dd;
+use warpint_device::{Arg, Buffer, Device, DeviceError, Launch, Source, common};
+
+use super::form::{Form, Formed, LastWord, Weights, unusable};
+use super::shape::Shape;
+use super::tables::{self, Frequencies};
+use super::words::Prepared;
+use super::{LARGEST_MULTIPLIER, largest_random_carry};
+use crate::engine::fp64::margin;
+use crate::engine::gpu::{self, Layout, Machine, Products, Reduction, Shape as _};
+use crate::engine::{Engine, EngineError, Margin};
+use crate::layout::{PaddedLayout, StoredPadded};
+use crate::{Number, Residue, Shift, Sign};
+
+const PADDED: &str = include_str!("../../../kernels/fp64/padded.cu");
+
+/// The number of threads of a block: THREADS in the kernels.
+const THREADS: u32 = 256;
+
+/// The number of the lowest words, which the first block has: LOW in the kernels.
+const LOW: usize = 64;
+
+/// The words of a residue modulo k·b^n + c, with the table of the kernels that reduce.
+pub(super) struct PaddedWords {
+    stored: Arc<StoredPadded>,
+    table: Arc<Buffer<f64>>,
+}
+
+impl PaddedWords {
+    fn new(device: &Device, layout: PaddedLayout) -> Result<Self, DeviceError> {
+        let table = Arc::new(device.upload(&table(&layout))?);
+        Ok(Self { stored: Arc::new(StoredPadded::new(layout)), table })
+    }
+
+    /// Returns the same words again, which share the table.
+    fn shared(&self) -> Self {
+        Self { stored: Arc::clone(&self.stored), table: Arc::clone(&self.table) }
+    }
+
+    fn layout(&self) -> &PaddedLayout {
+        &self.stored.layout
+    }
+
+    /// Returns the arguments CONSTANTS_PARAMETERS of the kernels.
+    fn constants(&self) -> Vec<Arg> {
+        let layout = self.layout();
+        let reductions = layout.reductions();
+        let (upper, lift) = layout.upper();
+        let digits = |rows: &[Vec<i32>]| rows.first().map_or(0, Vec::len);
+        let counts = [
+            layout.words(),
+            layout.start(),
+            layout.end(),
+            lift,
+            layout.overflow(),
+            digits(&reductions.quotients),
+            digits(&reductions.rests),
+        ];
+        let base = f64::from(layout.base());
+        let minus_c = f64::from(layout.minus_c());
+        let numbers = [base, 1.0 / base, minus_c, minus_c * f64::from(upper)];
+        let counts = counts.into_iter().map(|count| Arg::U32(count as u32));
+        [Arg::from(&*self.table)].into_iter().chain(counts).chain(numbers.map(Arg::F64)).collect()
+    }
+
+    /// Returns the launch of the kernels: a block for both ends of a residue, and one for each of the
+    /// other runs of [`THREADS`] words.
+    fn launch(&self) -> Launch {
+        let blocks = (self.layout().start() - LOW).div_ceil(THREADS as usize) as u32;
+        Launch::linear(1 + blocks, THREADS)
+    }
+}
+
+/// Returns the table that the kernels read: the digits of k, of the quotients q_a, and of r_a·b^n from word ν on.
+fn table(layout: &PaddedLayout) -> Vec<f64> {
+    let reductions = layout.reductions();
+    let rows = reductions.quotients.into_iter().chain(reductions.rests);
+    [reductions.multiplier].into_iter().chain(rows).flatten().map(f64::from).collect()
+}
+
+/// Returns the source of the kernel that adds and subtracts registers.
+fn combine_source() -> Source {
+    let source = Source::new("padded.cu", PADDED, &[PaddedWords::COMBINE]);
+    source.headers(common::HEADERS).define("SUM", 1)
+}
+
+/// Returns the sources of the kernels of a shape, with those that reduce products for k of 1, 2, 4 and 8 digits.
+pub(super) fn sources(shape: &Shape) -> Vec<Source> {
+    let mut sources = gpu::sources_of::<Form<PaddedWords>>(shape, of_products());
+    sources.extend([1, 2, 4, 8].map(reduction_source));
+    sources
+}
+
+/// Returns the source of the kernel that reduces products, for multipliers k of `factors` digits.
+fn reduction_source(factors: usize) -> Source {
+    let source = Source::new("padded.cu", PADDED, &[REDUCE]);
+    source.headers(common::HEADERS).define("FACTORS", factors)
+}
+
+/// The name of the kernel that reduces products.
+const REDUCE: &str = "reduce_product";
+
+impl Layout for PaddedWords {
+    const COMBINE: &'static str = "combine_padded";
+    const REDUCES: bool = true;
+
+    fn combine_source() -> Source {
+        combine_source()
+    }
+
+    fn reduction(&self, device: &Device) -> Result<Option<Reduction>, DeviceError> {
+        let layout = self.layout();
+        let source = reduction_source(layout.reductions().multiplier.len());
+        // −2/k ≡ 2·c·b^n.
+        let minus_two = -2.0 * f64::from(layout.minus_c()) * f64::from(layout.unit());
+        let (launch, args) = (self.launch(), self.constants());
+        // SAFETY: the kernel takes the table and the constants, then two doubles, and waits for the last launch
+        // first. The products that have the reduction also have the layout with the table.
+        let reduction =
+            unsafe { Reduction::new(device, &source, REDUCE, launch, args, minus_two, self.len()) };
+        reduction.map(Some)
+    }
+
+    fn number(&self) -> Number {
+        self.layout().number()
+    }
+
+    fn len(&self) -> usize {
+        self.layout().len()
+    }
+
+    fn digits_of(&self, x: &Residue, _: Shift) -> Vec<i32> {
+        assert_eq!(x.number(), self.layout().number(), "a residue of another number");
+        self.stored.store(x.limbs())
+    }
+
+    fn residue_of(&self, digits: &[i32], _: Shift) -> Residue {
+        Residue::from_canonical(self.layout().number(), self.stored.load(digits))
+    }
+
+    fn combine_args(&self) -> Vec<Arg> {
+        let factors = self.layout().reductions().multiplier.len() as u32;
+        [Arg::U32(factors)].into_iter().chain(self.constants()).collect()
+    }
+
+    fn is_intact(&self) -> bool {
+        let is_same = |found: Vec<f64>| found == table(self.layout());
+        self.table.download().is_ok_and(is_same) && self.stored.is_intact()
+    }
+}
+
+/// The number whose carries have no last word to treat apart: products of padded residues never reach it.
+fn of_products() -> Number {
+    Number::mersenne(1)
+}
+
+impl Formed for PaddedWords {
+    const DIGITS: bool = true;
+
+    fn prepare(&self, shape: &Shape) -> Prepared {
+        let layout = self.layout();
+        let base = f64::from(layout.base());
+        let weights = Weights {
+            number: of_products(),
+            rate: 1 << 32,
+            base: Dd::from_f64(base),
+            short: base,
+            weight: &|_| Dd::ONE,
+            fraction: &|_| 0,
+        };
+        let (words, row_weights, column_weights, fractions) = weights.tables(shape);
+        Prepared {
+            words,
+            row_weights,
+            column_weights,
+            fractions,
+            largest_carry: largest_carry(layout),
+            largest_multiplier: LARGEST_MULTIPLIER,
+            of_digits: vec![base, 1.0 / base, base, base, 1.0 / base, 1.0 / base],
+            // A carry out of the last word enters word 0.
+            last: Some(LastWord {
+                multiplier: 1,
+                sign: Sign::Minus,
+                up: 1.0,
+                down: base,
+                split: Some([1.0 / base, 0.0]),
+            }),
+            lines: tables::of_lines(shape, Frequencies::Whole),
+        }
+    }
+}
+
+/// The bound on words of a product before they are rounded, as for other bases.
+const LARGEST_WORD: f64 = (1u64 << 50) as f64;
+
+/// Returns a bound that carries do not exceed if digits are random. A larger carry indicates an error.
+fn largest_carry(layout: &PaddedLayout) -> f64 {
+    let base = f64::from(layout.base());
+    largest_random_carry(layout.len(), base).min(4.0 * base.powi(4)).min(LARGEST_WORD / base)
+}
+
+/// The least number of bits of a number. For shorter numbers, exact products are as fast.
+const SHORTEST_NUMBER: u32 = 10_000;
+
+/// Returns the margin of a number at a transform length of the device.
+pub(super) fn margin(number: Number, length: usize) -> Result<Margin, EngineError> {
+    let refuse = |reason| Err(unusable(number, length, reason));
+    if number.bits() < SHORTEST_NUMBER {
+        return refuse("numbers have 10000 bits or more");
+    }
+    let Some(layout) = PaddedLayout::new(number, length) else {
+        return refuse("words of less than 9 or more than 22 bits");
+    };
+    let base = f64::from(layout.base());
+    let words = layout.words() as f64;
+    // A word of a product is a sum of at most m products of random digits.
+    if 16.0 * words.sqrt() * base * base / 12.0 > LARGEST_WORD {
+        return refuse("words of products of more than 50 bits");
+    }
+    let bits = margin::bits_of_words(base.log2(), length, margin::ON_GPU);
+    let of_weights = (3.0 / 4f64.ln()).log2();
+    Ok(Margin { bits: bits + of_weights + (length as f64 / words).log2(), proven: false })
+}
+
+/// Builds an engine for a number in a shape.
+pub(super) fn build(
+    device: &Device,
+    number: Number,
+    shape: Shape,
+    registers: usize,
+) -> Result<Box<dyn Engine>, EngineError> {
+    let length = 2 * shape.points();
+    let layout = PaddedLayout::new(number, length);
+    let layout = layout.ok_or_else(|| unusable(number, length, "there are no such words"))?;
+    let words = PaddedWords::new(device, layout)?;
+    let products = Products::<Form<PaddedWords>>::new(device, words.shared(), shape, false)?;
+    Ok(Box::new(Machine::new(device, words, registers, products)?))
+}
+
+#[cfg(test)]
+#[cfg(feature = "sim")]
+mod tests {
+    use super::*;
+    use crate::engine::fp64_gpu::Fp64On;
+    use crate::engine::fp64_gpu::form::is_weighted;
+    use crate::engine::gpu::compared;
+    use crate::engine::plain::Plain;
+    use crate::engine::{BuildOptions, EngineFamily as _, Step};
+    use rand::{RngExt, SeedableRng};
+    use rand_chacha::ChaCha8Rng;
+    use rug::{Complete, Integer};
+
+    /// The excess of digits over β/2 that the doc of `layout/padded.rs` derives.
+    const EXCESS: i32 = 16;
+
+    /// The layouts of the tests of kernels: k, b, n and W.
+    fn layouts() -> Vec<PaddedLayout> {
+        let mut layouts = vec![];
+        for k in
+            [1, 7, (1 << 20) + 7, (1 << 31) - 1, (1 << 40) + 15, (1 << 62) + 57, (1 << 63) - 25]
+        {
+            for (b, n, length) in [
+                (2, 10_007, 1024),
+                (2, 10_000, 2304),
+                (3, 6_311, 1050),
+                (5, 6_000, 4096),
+                (10, 5_000, 2000),
+                (499, 1_200, 2560),
+                (65_537, 700, 1500),
+                (1_000_003, 512, 1152),
+            ] {
+                for sign in [Sign::Minus, Sign::Plus] {
+                    let number = Number::new(k, b, n, sign).unwrap();
+                    layouts.extend(PaddedLayout::new(number, length));
+                }
+            }
+        }
+        assert!(layouts.len() > 100, "{}", layouts.len());
+        layouts
+    }
+
+    /// Returns lists of `count` digits: at both ends of their range and beyond, alternating, single ones, and random
+    /// ones.
+    fn patterns(base: i32, count: usize, rng: &mut ChaCha8Rng) -> Vec<Vec<i32>> {
+        let most = base / 2 + EXCESS;
+        let mut patterns = vec![];
+        for v in [0, 1, -1, base / 2, -base / 2, base / 2 - 1, most, -most] {
+            patterns.push(vec![v; count]);
+        }
+        patterns.push((0..count).map(|i| if i % 2 == 0 { most } else { -most }).collect());
+        patterns.push((0..count).map(|i| if i / 3 % 2 == 0 { -most } else { most }).collect());
+        for at in [0, 1, count / 2 - 1, count / 2, count - 2, count - 1] {
+            for v in [1, -1, most] {
+                let mut single = vec![0; count];
+                single[at] = v;
+                patterns.push(single);
+            }
+        }
+        patterns.push((0..count).map(|_| rng.random_range(-most..=most)).collect());
+        patterns
+    }
+
+    /// Returns Σ d_i·β^i.
+    fn value(base: u32, digits: &[i32]) -> Integer {
+        digits.iter().rev().fold(Integer::new(), |sum, &digit| sum * base + digit)
+    }
+
+    fn power(layout: &PaddedLayout) -> Integer {
+        Integer::u_pow_u(layout.number().base(), layout.number().exponent()).complete()
+    }
+
+    fn modulus(layout: &PaddedLayout) -> Integer {
+        power(layout) * layout.number().multiplier() - layout.minus_c()
+    }
+
+    /// Asserts that digits are those of a residue x: in their range, zero above word m, and congruent to x.
+    fn assert_digits(layout: &PaddedLayout, digits: &[i32], x: Integer, what: &str) {
+        let base = layout.base();
+        let most = base as i32 / 2 + EXCESS;
+        let (words, zeros) = digits.split_at(layout.words());
+        assert!(zeros.iter().all(|&digit| digit == 0), "{layout:?} {what}");
+        let outside = words.iter().position(|digit| digit.abs() > most);
+        assert_eq!(outside, None, "{layout:?} {what}");
+        let difference = value(base, words) - x;
+        assert!(difference.is_divisible(&modulus(layout)), "{layout:?} {what}");
+        let bound = Integer::u_pow_u(base, layout.words() as u32).complete() * 54u32;
+        assert!(value(base, words).abs() * 100u32 < bound, "{layout:?} {what}");
+    }
+
+    #[test]
+    fn products_are_reduced() {
+        let mut rng = ChaCha8Rng::seed_from_u64(5);
+        for (first, device) in Device::simulators().enumerate() {
+            let device = device.unwrap();
+            for layout in layouts().into_iter().skip(first).step_by(5) {
+                let words = PaddedWords::new(&device, layout).unwrap();
+                assert!(words.is_intact());
+                let mut reduction = words.reduction(&device).unwrap().unwrap();
+                let k = layout.number().multiplier();
+                // 2/k ≡ −2·c·b^n.
+                let two = power(&layout) * (2 * layout.minus_c());
+                let patterns = patterns(layout.base() as i32, layout.end(), &mut rng);
+                for (i, mut product) in patterns.into_iter().enumerate() {
+                    let z = value(layout.base(), &product) * k;
+                    product.resize(layout.len(), 0);
+                    for (step, expected) in [
+                        (Step::Square, z.clone()),
+                        (Step::SquareMinusTwo, (&z - &two).complete()),
+                        (Step::SquareTimes(4), (&z * 4u32).complete()),
+                    ] {
+                        let digits = reduction.reduced(&product, step).unwrap();
+                        assert_digits(
+                            &layout,
+                            &digits,
+                            expected,
+                            &format!("pattern {i}, {step:?}"),
+                        );
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn sums_are_reduced() {
+        let device = Device::simulator().unwrap();
+        let mut rng = ChaCha8Rng::seed_from_u64(6);
+        for layout in layouts().into_iter().skip(2).step_by(5) {
+            let words = PaddedWords::new(&device, layout).unwrap();
+            let program = device.program(&combine_source()).unwrap();
+            let kernel = program.kernel(PaddedWords::COMBINE, 0).unwrap();
+            let patterns = patterns(layout.base() as i32, layout.words(), &mut rng);
+            for (i, a) in patterns.iter().enumerate() {
+                let b = &patterns[i * 7 % patterns.len()];
+                for sign in [1, -1] {
+                    let padded = |digits: &[i32]| {
+                        let mut digits = digits.to_vec();
+                        digits.resize(layout.len(), 0);
+                        device.upload(&digits).unwrap()
+                    };
+                    let (mut out, a_digits, b_digits) = (padded(&[]), padded(a), padded(b));
+                    let mut args = vec![(&mut out).into(), (&a_digits).into(), (&b_digits).into()];
+                    args.push(Arg::I32(sign));
+                    args.extend(words.combine_args());
+                    args.push(Arg::U32(layout.len() as u32));
+                    let launch = Launch::linear(layout.len().div_ceil(256) as u32, 256);
+                    // SAFETY: the buffers have W digits each, as the kernel demands.
+                    unsafe { kernel.launch(launch, &args).unwrap() };
+                    let sum = value(layout.base(), a) + value(layout.base(), b) * sign;
+                    let what = format!("patterns {i}, {}", i * 7 % patterns.len());
+                    assert_digits(&layout, &out.download().unwrap(), sum, &what);
+                }
+            }
+        }
+    }
+
+    fn has_margin(number: Number, length: usize) -> bool {
+        margin(number, length).is_ok_and(|margin| margin.bits >= 0.0)
+    }
+
+    /// Returns the number k·b^n + c with the largest n that has a margin in `length` words.
+    fn longest(k: u64, b: u32, sign: Sign, length: usize) -> Option<Number> {
+        let most = (25.0 * length as f64 / f64::from(b).log2()) as u32;
+        let (mut low, mut high) = (0, most);
+        let of = |n| Number::new(k, b, n, sign).ok();
+        // The margin decreases with n, except that few digits are refused.
+        let least = (10_000.0 / f64::from(b).log2()) as u32 + 1;
+        if !of(least).is_some_and(|number| has_margin(number, length)) {
+            return None;
+        }
+        low = low.max(least);
+        while high - low > 1 {
+            let middle = low.midpoint(high);
+            if of(middle).is_some_and(|number| has_margin(number, length)) {
+                low = middle;
+            } else {
+                high = middle;
+            }
+        }
+        of(low)
+    }
+
+    /// Compares squarings, products and sums with those of exact integers. Returns the largest error of a word.
+    fn compare(device: &Device, number: Number, length: usize, rng: &mut ChaCha8Rng) -> f64 {
+        let mut residues = compared::corners(number, rng);
+        let room = margin(number, length).unwrap().bits;
+        if length <= margin::ANY_DIGITS_UP_TO || room > 4.0 {
+            residues.push(Residue::from_limbs(number, &vec![u64::MAX; number.limbs()]));
+        }
+        let family = Fp64On::new(device.clone());
+        let health = compared::compare(&family, number, length, &residues, &[3, 65_535], 40);
+        health.round_off.unwrap().max
+    }
+
+    #[test]
+    fn residues_agree_with_exact_integers() {
+        let device = Device::simulator().unwrap();
+        let seed = rand::random();
+        println!("seed {seed}");
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        for length in [1344, 2304] {
+            for (k, b) in [
+                ((1 << 20) + 7, 2),
+                ((1 << 40) + 15, 2),
+                ((1 << 62) + 57, 3),
+                (1_000_000_007, 10),
+                (7, 499),
+                (3, 1_000_003),
+            ] {
+                for sign in [Sign::Minus, Sign::Plus] {
+                    let Some(longest) = longest(k, b, sign, length) else { continue };
+                    let n = longest.exponent();
+                    for n in [n, n - n / 7] {
+                        let number = Number::new(k, b, n, sign).unwrap();
+                        if has_margin(number, length) && !is_weighted(number, length) {
+                            let error = compare(&device, number, length, &mut rng);
+                            println!("{number} in {length} words: {error:.4}");
+                            assert!(error < 0.3, "{number} in {length} words: {error}");
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn errors_follow_the_model_of_margins() {
+        let family = Fp64On::new(Device::simulator().unwrap());
+        // In the second case most of the words are zero.
+        for (text, length) in [
+            ("1099511627791*2^40900+1", 4096),
+            ("1099511627791*2^20600-1", 4096),
+            ("7*499^4560-1", 4608),
+        ] {
+            let number: Number = text.parse().unwrap();
+            let layout = PaddedLayout::new(number, length).unwrap();
+            let mut engine = family.build_for(number, length, BuildOptions::new(1, 1)).unwrap();
+            let mut rng = ChaCha8Rng::seed_from_u64(9);
+            let limbs: Vec<u64> = (0..number.limbs()).map(|_| rng.random()).collect();
+            engine.write(0, &Residue::from_limbs(number, &limbs), Shift::ZERO).unwrap();
+            engine.square(0, 40, Step::Square, Shift::ZERO).unwrap();
+            engine.finish().unwrap();
+            let mean = engine.health().round_off.unwrap().mean;
+            let padding = layout.words() as f64 / length as f64 / (3.0 / 4f64.ln());
+            let bits = f64::from(layout.base()).log2();
+            let model = margin::expected_error(bits, length, margin::ON_GPU) * padding;
+            println!("{layout:?}: {mean:.6}, {:.3} of the model", mean / model);
+            assert!((0.4..1.1).contains(&(mean / model)), "{text}: {mean} of {model}");
+        }
+    }
+
+    #[test]
+    fn powers_of_random_exponents_agree_with_exact_integers() {
+        let family = Fp64On::new(Device::simulator().unwrap());
+        for (text, length) in [("1099511627791*2^20000+1", 2048), ("7*499^2300-1", 2560)] {
+            let number: Number = text.parse().unwrap();
+            let mut engine = family.build_for(number, length, BuildOptions::new(1, 1)).unwrap();
+            let mut oracle = Plain.build_for(number, 1, BuildOptions::new(1, 1)).unwrap();
+            let has_factor = |j: u64| 0xb5c3_9e1d_u64 >> (j * 7 % 32) & 1 == 1;
+            let [found, expected] = [engine.as_mut(), oracle.as_mut()].map(|engine| {
+                engine.set(0, 5, Shift::ZERO).unwrap();
+                engine.square_with_factors(0, 250, 3, &has_factor, Shift::ZERO).unwrap();
+                engine.square(0, 150, Step::SquareMinusTwo, Shift::ZERO).unwrap();
+                engine.read(0, Shift::ZERO).unwrap()
+            });
+            assert!(found == expected, "{text}");
+        }
+    }
+}
