@@ -372,8 +372,8 @@ pub trait EngineFamily: Sync {
 
     /// Returns the number of bytes of device memory that an engine needs. Returns `None` for an
     /// engine on the CPU, or if the number is not known.
-    fn device_bytes(&self, p: u32, length: usize, registers: usize) -> Option<u64> {
-        let _ = (p, length, registers);
+    fn device_bytes(&self, number: Number, length: usize, registers: usize) -> Option<u64> {
+        let _ = (number, length, registers);
         None
     }
 

@@ -58,10 +58,10 @@ impl DigitLayout {
     /// # Panics
     /// Panics unless b^`digits` is below [`Self::BASE_LIMIT`], and `len`·`digits` digits hold 2N.
     pub(super) fn uniform(number: Number, digits: u32, len: usize) -> Self {
-        let base = number.base().checked_pow(digits).filter(|&base| base < Self::BASE_LIMIT);
+        let base = number.base().checked_pow(digits).unwrap_or(Self::BASE_LIMIT);
         let room = len as f64 * f64::from(digits) * f64::from(number.base()).log2();
-        let base = base.filter(|_| room > f64::from(number.bits()) + 1.0);
-        let base = base.unwrap_or_else(|| panic!("{number} has no such words"));
+        let is_room = room > f64::from(number.bits()) + 1.0;
+        assert!(base < Self::BASE_LIMIT && is_room, "{number} has no such words");
         Self { number, len, rate: u64::from(digits) << FRACTION, bases: [base; 2] }
     }
 

@@ -305,7 +305,7 @@ impl Plan {
         };
         self.family.build_for(number, length, options).map_err(|error| match error {
             EngineError::Device(source @ DeviceError::OutOfMemory { .. }) => {
-                match self.family.device_bytes(number.exponent(), length, registers) {
+                match self.family.device_bytes(number, length, registers) {
                     Some(needed) => EngineError::NoRoom {
                         what: format!("{self:?} with {registers} registers"),
                         needed,

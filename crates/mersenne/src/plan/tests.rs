@@ -56,7 +56,7 @@ impl EngineFamily for OnGpu {
         Goldilocks.margin(p, length)
     }
 
-    fn device_bytes(&self, _: u32, length: usize, registers: usize) -> Option<u64> {
+    fn device_bytes(&self, _: Number, length: usize, registers: usize) -> Option<u64> {
         Some((length * registers) as u64 * 8)
     }
 

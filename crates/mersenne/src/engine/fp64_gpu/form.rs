@@ -12,7 +12,8 @@ use super::words::{Prepared, Weighted, WeightedWords};
 use super::{LARGEST_MULTIPLIER, bases, constants, largest_random_carry, padded};
 use crate::engine::fp64::{Fp64, form, margin};
 use crate::engine::gpu::{
-    self, Arithmetic, Layout, Machine, Others, Part, Products, Shape as _, SquareCheck, StepKind,
+    self, Arithmetic, Layout, Machine, Others, Part, Products, Reduction, Shape as _, SquareCheck,
+    StepKind,
 };
 use crate::engine::{BuildOptions, Engine, EngineError, EngineFamily as _, Margin, Step};
 use crate::layout::{FormLayout, StoredDigits, StoredForm};
@@ -330,11 +331,14 @@ fn weighted_margin(number: Number, length: usize) -> Result<Margin, EngineError>
 
 /// Returns whether a number is computed with by a weighted transform at a length; otherwise by a padded one.
 pub(super) fn is_weighted(number: Number, length: usize) -> bool {
-    weighted_margin(number, length).is_ok_and(|margin| margin.bits >= 0.0)
+    match (weighted_margin(number, length), padded::margin(number, length)) {
+        (Ok(weighted), Ok(padded)) => weighted.bits >= padded.bits.min(0.0),
+        (weighted, _) => weighted.is_ok(),
+    }
 }
 
-/// The engines for numbers k·b^n ± 1 of at least 10,000 bits that are no Mersenne numbers. A length at which the
-/// weighted transform has no margin is used for a padded one.
+/// The engines for numbers k·b^n ± 1 of at least 10,000 bits that are no Mersenne numbers. If the weighted transform
+/// has no margin at a length, the transform with the larger margin is used.
 pub(super) struct OtherNumbers;
 
 impl Others for OtherNumbers {
@@ -344,18 +348,15 @@ impl Others for OtherNumbers {
     }
 
     fn margin(&self, number: Number, length: usize) -> Result<Margin, EngineError> {
-        match weighted_margin(number, length) {
-            Ok(weighted) if weighted.bits >= 0.0 => Ok(weighted),
-            weighted => {
-                let padded = padded::margin(number, length);
-                match (padded, weighted) {
-                    (Ok(padded), Ok(weighted)) if weighted.bits > padded.bits => Ok(weighted),
-                    (Ok(padded), _) => Ok(padded),
-                    (Err(_), Ok(weighted)) => Ok(weighted),
-                    (Err(reason), Err(_)) => Err(reason),
-                }
-            }
+        if is_weighted(number, length) {
+            weighted_margin(number, length)
+        } else {
+            padded::margin(number, length)
         }
+    }
+
+    fn digits_of_products(&self, number: Number, length: usize) -> usize {
+        if is_weighted(number, length) { 0 } else { Reduction::digits(length) }
     }
 
     fn build(
@@ -371,7 +372,7 @@ impl Others for OtherNumbers {
         if options.check_squarings {
             return Err(unusable(number, length, "squarings cannot be checked"));
         }
-        if !is_weighted(number, length) && padded::margin(number, length).is_ok() {
+        if !is_weighted(number, length) {
             return padded::build(device, number, shape, options.registers);
         }
         if number.base() != 2 {

@@ -174,9 +174,11 @@ impl<A: Family> EngineFamily for OnDevice<A> {
         }
     }
 
-    fn device_bytes(&self, _p: u32, length: usize, registers: usize) -> Option<u64> {
+    fn device_bytes(&self, number: Number, length: usize, registers: usize) -> Option<u64> {
         let shape = A::Shape::best(length, self.shared_memory());
-        let digits = 4 * length as u64 * (registers as u64 + 1);
+        let others = A::others().filter(|_| !number.is_mersenne());
+        let products = others.map_or(0, |others| others.digits_of_products(number, length));
+        let digits = 4 * (length * (registers + 1) + products) as u64;
         Some(A::bytes_beside_registers(length, shape.as_ref())? + digits)
     }
 

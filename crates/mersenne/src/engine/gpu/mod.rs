@@ -199,6 +199,11 @@ pub(super) trait Others: Sync {
     /// Returns the margin of a number at a transform length of the device.
     fn margin(&self, number: Number, length: usize) -> Result<Margin, EngineError>;
 
+    /// Returns the number of digits for which an engine needs memory in addition to those of registers.
+    fn digits_of_products(&self, _number: Number, _length: usize) -> usize {
+        0
+    }
+
     /// Builds an engine for a number at a transform length of the device.
     fn build(
         &self,

@@ -256,7 +256,7 @@ impl<A: Arithmetic> Products<A> {
         args.extend(carry_args);
         calls.push(passes.columns(kernel, passes.shape.tiles() + 1, args));
         let to_spectrum = passes.digits_to(words, spectrum, reduction.residue())?;
-        calls.extend([reduction.to_residue(step), to_spectrum]);
+        calls.extend([reduction.reduce(step), to_spectrum]);
         Ok(calls)
     }
 
@@ -298,7 +298,7 @@ impl<A: Arithmetic> Products<A> {
         let kernel = passes.kernels.spectrum_to_digits(step, true)?;
         passes.columns(kernel, passes.shape.tiles() + 1, args).make()?;
         match &self.reduction {
-            Some(reduction) => Ok(reduction.to(digits, step).make()?),
+            Some(reduction) => Ok(reduction.reduce_into(digits, step).make()?),
             None => Ok(()),
         }
     }

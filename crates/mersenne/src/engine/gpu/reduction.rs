@@ -48,18 +48,23 @@ impl Reduction {
         })
     }
 
+    /// Returns the number of digits for which a reduction of `len` words allocates memory.
+    pub(in crate::engine) fn digits(len: usize) -> usize {
+        2 * len
+    }
+
     /// Returns the digits of a product, as the argument of a kernel that writes them.
     pub(super) fn product_arg(&mut self) -> Arg {
         Arg::from(&mut self.product)
     }
 
-    /// Returns the digits to which [`Self::to_residue`] reduces.
+    /// Returns the digits to which [`Self::reduce`] reduces.
     pub(super) fn residue(&self) -> &Buffer<i32> {
         &self.residue
     }
 
     /// Returns the launch that reduces the product of a squaring.
-    pub(super) fn to_residue(&mut self, step: Step) -> Call<'_> {
+    pub(super) fn reduce(&mut self, step: Step) -> Call<'_> {
         let digits = Arg::from(&mut self.residue);
         self.call(digits, step)
     }
@@ -68,7 +73,7 @@ impl Reduction {
     ///
     /// # Panics
     /// Panics if `digits` is shorter than the layout.
-    pub(super) fn to(&self, digits: &mut Buffer<i32>, step: Step) -> Call<'_> {
+    pub(super) fn reduce_into(&self, digits: &mut Buffer<i32>, step: Step) -> Call<'_> {
         assert_room("digits", digits.len(), self.residue.len());
         self.call(Arg::from(digits), step)
     }
@@ -81,7 +86,7 @@ impl Reduction {
         step: Step,
     ) -> Result<Vec<i32>, DeviceError> {
         self.product.upload(product)?;
-        self.to_residue(step).make()?;
+        self.reduce(step).make()?;
         self.residue.download()
     }
 

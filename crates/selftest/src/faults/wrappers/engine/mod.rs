@@ -176,8 +176,8 @@ impl EngineFamily for Faulty {
         self.inner.profiled()
     }
 
-    fn device_bytes(&self, p: u32, length: usize, registers: usize) -> Option<u64> {
-        self.inner.device_bytes(p, length, registers)
+    fn device_bytes(&self, number: Number, length: usize, registers: usize) -> Option<u64> {
+        self.inner.device_bytes(number, length, registers)
     }
 
     fn build(
