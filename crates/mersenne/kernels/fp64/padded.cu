@@ -93,8 +93,8 @@ DEVICE void reduce(i32* digits, const double* __restrict__ table, u32 factors, c
     const double* overflow = x + 2 + HALF + 2 + (c.words - c.start);
     const u32 j = is_low ? t : i - c.start;
     const u32 count = is_low ? c.quotient : c.rest;
-    const double* column = table + factors + (is_low ? 0 : c.over * c.quotient) + j;
     if (j < count) {
+        const double* column = table + factors + (is_low ? 0 : c.over * c.quotient) + j;
         double sum = 0.0;
         for (u32 a = 0; a < c.over; a++) sum = fma(overflow[a], column[a * count], sum);
         w = fma(is_low ? c.minus_c : 1.0, sum, w);

@@ -199,7 +199,7 @@ impl Plan {
         let threads = threads.unwrap_or_else(rayon::current_num_threads).max(1);
         let shortest = |from: usize| {
             let safe: Vec<(usize, Margin)> = family
-                .lengths(from, p as usize)
+                .lengths(from, number.bits() as usize)
                 .into_iter()
                 .filter_map(|n| Some((n, family.margin_for(number, n).ok()?)))
                 .filter(|(_, margin)| margin.bits >= 0.0)
@@ -234,7 +234,7 @@ impl Plan {
         let number = self.number;
         let longer = self
             .family
-            .lengths(self.length.saturating_add(1), number.exponent() as usize)
+            .lengths(self.length.saturating_add(1), number.bits() as usize)
             .into_iter()
             .filter_map(|n| Some((n, self.family.margin_for(number, n).ok()?)))
             .find(|(_, margin)| margin.bits >= 0.0);

@@ -319,3 +319,32 @@ fn a_hybrid_length_with_a_negative_margin_is_refused() {
         "{refused}"
     );
 }
+
+#[test]
+#[cfg(feature = "sim")]
+fn a_number_has_the_engine_with_much_fewer_words() {
+    let families = crate::engine::places::families_on(DeviceId::Sim).unwrap();
+    let request = PlanRequest::default();
+    for (number, expected) in [
+        ("999990^1024+1", "goldilocks"),
+        ("10^3072+1", "fp64"),
+        ("1099511627791*2^20000+1", "fp64"),
+        // More words than digits.
+        ("7*1009^3000-1", "fp64"),
+    ] {
+        let number: Number = number.parse().unwrap();
+        let length = |name| {
+            let family = *families.iter().find(|family| family.name() == name)?;
+            Plan::of_family(number, family, None, None).ok().map(|plan| plan.length())
+        };
+        let plan = Plan::default_among(number, &families, "sim", &request).unwrap();
+        println!("{number}: {:?} {:?}", length("fp64"), length("goldilocks"));
+        assert_eq!(plan.engine(), expected, "{number}");
+        assert_eq!(Some(plan.length()), length(expected), "{number}");
+        let asked = PlanRequest { engine: Some("fp64"), ..request };
+        let plan = Plan::default_among(number, &families, "sim", &asked).unwrap();
+        assert_eq!(plan.engine(), "fp64", "{number}");
+        let longer = plan.longer().unwrap();
+        assert!(longer.engine() == "fp64" && longer.length() > plan.length(), "{number}");
+    }
+}
