@@ -124,8 +124,6 @@ const FOLDERS: [Folder; 9] = [
             "FORM",
             "NEGACYCLIC",
             "DIGITS",
-            "PADDED",
-            "FACTORS",
             "THREADS",
             "BLOCKS",
         ],
