@@ -9,7 +9,9 @@
 //! therefore build the same entry at once: a reader finds a complete file or none. A cache that
 //! cannot be read or written costs time, but is not an error.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
+use std::sync::{Condvar, Mutex, PoisonError};
 
 use sha2::{Digest, Sha256};
 use warpint_files::{FileError, Folder};
@@ -23,7 +25,7 @@ const MOST_BYTES: u64 = 256 << 20;
 
 /// The key of an entry: the SHA-256, in hexadecimal, of everything that determines the compiled
 /// code.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct CubinKey(String);
 
 impl CubinKey {
@@ -90,10 +92,50 @@ impl CubinCache {
         Ok(code)
     }
 
+    /// Does the same as [`Self::get_or_build`], but if another thread of this process is building the code of this
+    /// key, waits for its entry instead of building it as well.
+    pub(crate) fn get_or_build_once<E>(
+        &self,
+        key: &CubinKey,
+        build: impl FnOnce() -> Result<Vec<u8>, E>,
+    ) -> Result<Vec<u8>, E> {
+        if let Some(code) = self.read(key) {
+            return Ok(code);
+        }
+        // Without a folder there will be no entry to wait for.
+        let _turn = self.folder.is_some().then(|| Turn::wait_for(key));
+        self.get_or_build(key, build)
+    }
+
     fn read(&self, key: &CubinKey) -> Option<Vec<u8>> {
         let file = self.folder.as_ref()?.read(name(key), MOST_BYTES).ok()?;
         let (found, code) = file.strip_prefix(MAGIC)?.split_at_checked(DIGEST)?;
         (digest(key, code) == found).then(|| code.to_vec())
+    }
+}
+
+/// The keys whose code threads of this process are building.
+static BUILDING: Mutex<BTreeSet<CubinKey>> = Mutex::new(BTreeSet::new());
+static BUILT: Condvar = Condvar::new();
+
+/// The exclusive right, among the threads of this process, to build the code of a key.
+struct Turn<'a>(&'a CubinKey);
+
+impl<'a> Turn<'a> {
+    fn wait_for(key: &'a CubinKey) -> Self {
+        let mut building = BUILDING.lock().unwrap_or_else(PoisonError::into_inner);
+        while building.contains(key) {
+            building = BUILT.wait(building).unwrap_or_else(PoisonError::into_inner);
+        }
+        building.insert(key.clone());
+        Self(key)
+    }
+}
+
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        BUILDING.lock().unwrap_or_else(PoisonError::into_inner).remove(self.0);
+        BUILT.notify_all();
     }
 }
 
@@ -121,6 +163,7 @@ mod tests {
     use std::cell::Cell;
     use std::path::Path;
     use std::sync::Barrier;
+    use std::sync::atomic::{AtomicU32, Ordering};
     use std::{fs, io};
 
     use super::*;
@@ -270,6 +313,31 @@ mod tests {
         });
         assert_eq!(get(&CubinCache::new(Some(dir.path().to_owned())), b""), (code, 0));
         assert_eq!(names(dir.path()).len(), 1);
+    }
+
+    #[test]
+    fn threads_of_a_process_wait_for_each_other() {
+        let dir = tempfile::tempdir().unwrap();
+        let builds = AtomicU32::new(0);
+        let other = CubinKey::new(&source(), &["--gpu-architecture=sm_80".into()], "NVRTC 13.0");
+        std::thread::scope(|scope| {
+            for i in 0..8 {
+                let (dir, builds, other) = (&dir, &builds, &other);
+                scope.spawn(move || {
+                    let cache = CubinCache::new(Some(dir.path().to_owned()));
+                    let key = if i < 6 { key() } else { other.clone() };
+                    // The first build fails, and the next thread builds.
+                    let got = cache.get_or_build_once(&key, || {
+                        let first = builds.fetch_add(1, Ordering::Relaxed) == 0;
+                        if first { Err("no compiler") } else { Ok(b"code".to_vec()) }
+                    });
+                    assert!(got == Ok(b"code".to_vec()) || got == Err("no compiler"));
+                });
+            }
+        });
+        // One build failed; another thread built the same key; and the other key was built once.
+        assert_eq!(builds.into_inner(), 3);
+        assert!(CubinCache::new(Some(dir.path().to_owned())).read(&key()).is_some());
     }
 
     #[test]
