@@ -1,9 +1,10 @@
 //! The places where engines compute: the CPU and the devices of this machine.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use warpint_device::{Device, DeviceError, DeviceId, device_on};
 
+use super::gpu::Gangs;
 use super::list::families_of;
 use super::{Engine, EngineError, EngineFamily, Step, families};
 use crate::{Residue, Shift};
@@ -13,6 +14,9 @@ pub type Families = Vec<&'static dyn EngineFamily>;
 
 /// The lanes of devices used so far, each with its engine families.
 static USED: Mutex<Vec<(DeviceId, u32, Families)>> = Mutex::new(vec![]);
+
+/// The gangs of each device, in which engines of lanes other than 0 square numbers together.
+static GANGS: Mutex<Vec<(DeviceId, Arc<Gangs>)>> = Mutex::new(vec![]);
 
 /// Returns the engine families on a device, in its lane 0 ([`families_in_lane`]).
 ///
@@ -24,8 +28,9 @@ pub fn families_on(id: DeviceId) -> Result<Families, DeviceError> {
 
 /// Returns the engine families in a lane of a device. Engines of one lane wait for each other on the device.
 /// Engines of different lanes compute at the same time, so each of several threads takes a lane of its own.
-/// Lane 0 is the device that [`device_on`] opens; any other lane is opened by [`families_apart`]. The first
-/// call for a lane opens it; later calls return the same families.
+/// Lane 0 is the device that [`device_on`] opens. Where kernels can, engines of any other lanes, of the same
+/// length and sign, make their squarings in the same launches; the time of a launch is then shared by all. The
+/// first call for a lane opens it; later calls return the same families.
 ///
 /// The families are leaked, so that plans can refer to them and be `Copy`. A process leaks only a
 /// few families for each lane.
@@ -39,7 +44,11 @@ pub fn families_in_lane(id: DeviceId, lane: u32) -> Result<Families, DeviceError
     }
     // Stored times of squarings are found by the model of the device in lane 0.
     let device = device_on(id)?;
-    let families = if lane == 0 { leaked(&device) } else { families_apart(id)? };
+    let families = if lane == 0 {
+        leaked(&device, None)
+    } else {
+        leaked(&Device::open(&id.to_string())?, Some(&gangs_of(id)))
+    };
     used.push((id, lane, families.clone()));
     Ok(families)
 }
@@ -51,11 +60,22 @@ pub fn families_in_lane(id: DeviceId, lane: u32) -> Result<Families, DeviceError
 /// # Errors
 /// Returns an error if the device or its driver does not exist, or cannot be opened.
 pub fn families_apart(id: DeviceId) -> Result<Families, DeviceError> {
-    Ok(leaked(&Device::open(&id.to_string())?))
+    Ok(leaked(&Device::open(&id.to_string())?, None))
 }
 
-fn leaked(device: &Device) -> Families {
-    families_of(device).into_iter().map(|family| &*Box::leak(family)).collect()
+/// Returns the gangs of a device.
+fn gangs_of(id: DeviceId) -> Arc<Gangs> {
+    let mut all = GANGS.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some((_, gangs)) = all.iter().find(|(of, _)| *of == id) {
+        return Arc::clone(gangs);
+    }
+    let gangs = Gangs::new(id);
+    all.push((id, Arc::clone(&gangs)));
+    gangs
+}
+
+fn leaked(device: &Device, gangs: Option<&Arc<Gangs>>) -> Families {
+    families_of(device, gangs).into_iter().map(|family| &*Box::leak(family)).collect()
 }
 
 /// Returns the engine families on the CPU.

@@ -46,7 +46,8 @@ impl Team {
         let worker = |lane: u32| {
             let mut worker = first.clone();
             worker.number = Some(begin + lane);
-            worker.request.lane = lane;
+            // Lane 0 is for a single test.
+            worker.request.lane = if together > 1 { lane + 1 } else { 0 };
             // The tests of the others would disturb a measurement, which is made again for each number.
             worker.measures = false;
             worker

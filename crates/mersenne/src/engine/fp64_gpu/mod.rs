@@ -16,7 +16,7 @@
 
 mod bases;
 pub(super) mod constants;
-mod form;
+pub(super) mod form;
 pub(super) mod instructions;
 mod line;
 pub(super) mod shape;

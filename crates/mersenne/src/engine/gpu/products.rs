@@ -1,9 +1,11 @@
 //! Products of registers, computed by the kernels.
 
-use warpint_device::{Arg, Buffer, Capture, Device, DeviceError, Kernel, Launch, assert_room};
+use warpint_device::{
+    Arg, Buffer, Capture, Device, DeviceError, Kernel, Launch, assert_room, structure,
+};
 
-use super::kernels::{Kernels, Part, RowsKind};
-use super::{Arithmetic, Layout as _, Shape, Words};
+use super::kernels::{Kernels, Part, RowsKind, sources_of_gang};
+use super::{Arithmetic, Layout as _, Shape, Words, gang};
 use crate::Shift;
 use crate::engine::{EngineError, Step};
 
@@ -205,6 +207,13 @@ impl<A: Arithmetic> Products<A> {
         args
     }
 
+    /// Returns the arguments of `columns`.
+    fn columns_args(&mut self, step: Step) -> Vec<Arg> {
+        let mut args = vec![Arg::from(&mut self.spectrum)];
+        args.extend(self.carry_args(step));
+        args
+    }
+
     /// Returns the arguments of `square_rows`.
     fn square_args(&mut self, step: Step) -> Vec<Arg> {
         let finds = A::FINDS_ADDEND && step == Step::SquareMinusTwo;
@@ -221,14 +230,40 @@ impl<A: Arithmetic> Products<A> {
         measured: bool,
     ) -> Result<Vec<Call<'_>>, DeviceError> {
         let rows = self.square_args(step);
-        let mut args = vec![Arg::from(&mut self.spectrum)];
-        args.extend(self.carry_args(step));
+        let args = self.columns_args(step);
         let passes = &self.passes;
         let kernel = passes.kernels.columns(step, measured)?;
         let columns = passes.columns(kernel, passes.shape.tiles() + 1, args);
         let mut calls = passes.rows(RowsKind::Square, rows, 2)?;
         calls.push(columns);
         Ok(calls)
+    }
+
+    /// Returns the launches of a squaring in a gang, for one number, with `squarings` squarings in a graph.
+    pub(super) fn plan_of_gang(&mut self, squarings: u64) -> gang::Plan {
+        let step = Step::Square;
+        let rows = structure(&self.square_args(step)).len();
+        let columns = structure(&self.columns_args(step)).len();
+        let Passes { layout, shape, kernels, .. } = &self.passes;
+        let [of_rows_source, of_columns_source, measuring] =
+            sources_of_gang::<A>(shape, layout.number());
+        let launch = Launch::linear(shape.tiles() + 1, shape.column_threads());
+        let launch = launch.shared(kernels.column_shared_bytes());
+        let of_rows = Launch::linear(shape.row_blocks(), shape.row_threads());
+        let of_rows = of_rows.shared(shape.row_shared_bytes());
+        gang::Plan {
+            rows: gang::Part { source: of_rows_source, launch: of_rows, words: rows },
+            columns: gang::Part { source: of_columns_source, launch, words: columns },
+            measuring,
+            begins_early: A::begins_early(shape),
+            squarings,
+        }
+    }
+
+    /// Returns the arguments of the kernels of a squaring, of rows and of columns. `step` must have the kernels
+    /// of [`Step::Square`].
+    pub(super) fn args_of_gang(&mut self, step: Step) -> [Vec<Arg>; 2] {
+        [self.square_args(step), self.columns_args(step)]
     }
 
     /// Applies `step` to the residue that the spectrum represents, and writes the digits of the
