@@ -156,11 +156,13 @@ fn together(
         let families = if options.apart {
             places::families_apart(id)?
         } else {
-            places::families_in_lane(id, 1 + i as u32)?
+            places::families_in_gangs(id, i as u32)?
         };
         let family = families.into_iter().find(|family| family.name() == "fp64");
         let family = family.context("no family fp64")?;
-        if i == 0 {
+        if i == 0 && variant == 0 && !options.apart {
+            name = "that of gangs".into();
+        } else if i == 0 {
             let variants = family.profiled().map(|family| family.variants(length));
             name = variants.unwrap_or_default().into_iter().nth(variant).unwrap_or_default();
         }

@@ -9,9 +9,9 @@
 //! therefore build the same entry at once: a reader finds a complete file or none. A cache that
 //! cannot be read or written costs time, but is not an error.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::{Condvar, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use sha2::{Digest, Sha256};
 use warpint_files::{FileError, Folder};
@@ -93,18 +93,18 @@ impl CubinCache {
     }
 
     /// Does the same as [`Self::get_or_build`], but if another thread of this process is building the code of this
-    /// key, waits for its entry instead of building it as well.
+    /// key, waits for it and takes its code. If that build fails, builds the code itself.
     pub(crate) fn get_or_build_once<E>(
         &self,
         key: &CubinKey,
         build: impl FnOnce() -> Result<Vec<u8>, E>,
     ) -> Result<Vec<u8>, E> {
-        if let Some(code) = self.read(key) {
-            return Ok(code);
+        let slot = slot(key);
+        let mut built = slot.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(code) = &*built {
+            return Ok(code.clone());
         }
-        // Without a folder there will be no entry to wait for.
-        let _turn = self.folder.is_some().then(|| Turn::wait_for(key));
-        self.get_or_build(key, build)
+        Ok(built.insert(self.get_or_build(key, build)?).clone())
     }
 
     fn read(&self, key: &CubinKey) -> Option<Vec<u8>> {
@@ -114,29 +114,22 @@ impl CubinCache {
     }
 }
 
-/// The keys whose code threads of this process are building.
-static BUILDING: Mutex<BTreeSet<CubinKey>> = Mutex::new(BTreeSet::new());
-static BUILT: Condvar = Condvar::new();
+/// The code of a key, once it has been built.
+type Slot = Mutex<Option<Vec<u8>>>;
 
-/// The exclusive right, among the threads of this process, to build the code of a key.
-struct Turn<'a>(&'a CubinKey);
+/// The slots of the keys that threads of this process are asking for.
+static ASKED: Mutex<BTreeMap<CubinKey, Weak<Slot>>> = Mutex::new(BTreeMap::new());
 
-impl<'a> Turn<'a> {
-    fn wait_for(key: &'a CubinKey) -> Self {
-        let mut building = BUILDING.lock().unwrap_or_else(PoisonError::into_inner);
-        while building.contains(key) {
-            building = BUILT.wait(building).unwrap_or_else(PoisonError::into_inner);
-        }
-        building.insert(key.clone());
-        Self(key)
+/// Returns the slot that all threads share which ask for a key at the same time.
+fn slot(key: &CubinKey) -> Arc<Slot> {
+    let mut asked = ASKED.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(slot) = asked.get(key).and_then(Weak::upgrade) {
+        return slot;
     }
-}
-
-impl Drop for Turn<'_> {
-    fn drop(&mut self) {
-        BUILDING.lock().unwrap_or_else(PoisonError::into_inner).remove(self.0);
-        BUILT.notify_all();
-    }
+    asked.retain(|_, slot| slot.strong_count() > 0);
+    let slot = Arc::new(Mutex::new(None));
+    asked.insert(key.clone(), Arc::downgrade(&slot));
+    slot
 }
 
 fn name(key: &CubinKey) -> String {
@@ -317,27 +310,28 @@ mod tests {
 
     #[test]
     fn threads_of_a_process_wait_for_each_other() {
-        let dir = tempfile::tempdir().unwrap();
-        let builds = AtomicU32::new(0);
-        let other = CubinKey::new(&source(), &["--gpu-architecture=sm_80".into()], "NVRTC 13.0");
-        std::thread::scope(|scope| {
-            for i in 0..8 {
-                let (dir, builds, other) = (&dir, &builds, &other);
-                scope.spawn(move || {
-                    let cache = CubinCache::new(Some(dir.path().to_owned()));
-                    let key = if i < 6 { key() } else { other.clone() };
-                    // The first build fails, and the next thread builds.
-                    let got = cache.get_or_build_once(&key, || {
-                        let first = builds.fetch_add(1, Ordering::Relaxed) == 0;
-                        if first { Err("no compiler") } else { Ok(b"code".to_vec()) }
+        // Without a folder, no entry is stored.
+        for folder in [Some(tempfile::tempdir().unwrap()), None] {
+            let builds = AtomicU32::new(0);
+            let slot = slot(&key());
+            std::thread::scope(|scope| {
+                for _ in 0..8 {
+                    let cache = CubinCache::new(folder.as_ref().map(|dir| dir.path().to_owned()));
+                    let builds = &builds;
+                    scope.spawn(move || {
+                        // The first build fails, and the next thread builds.
+                        let got = cache.get_or_build_once(&key(), || {
+                            let first = builds.fetch_add(1, Ordering::Relaxed) == 0;
+                            if first { Err("no compiler") } else { Ok(b"code".to_vec()) }
+                        });
+                        assert!(got == Ok(b"code".to_vec()) || got == Err("no compiler"));
                     });
-                    assert!(got == Ok(b"code".to_vec()) || got == Err("no compiler"));
-                });
-            }
-        });
-        // One build failed; another thread built the same key; and the other key was built once.
-        assert_eq!(builds.into_inner(), 3);
-        assert!(CubinCache::new(Some(dir.path().to_owned())).read(&key()).is_some());
+                }
+            });
+            assert_eq!(builds.into_inner(), 2);
+            drop(slot);
+            assert!(ASKED.lock().unwrap().get(&key()).is_none_or(|slot| slot.upgrade().is_none()));
+        }
     }
 
     #[test]

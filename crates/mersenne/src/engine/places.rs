@@ -12,10 +12,18 @@ use crate::{Residue, Shift};
 /// The engine families of one place: the CPU or one device.
 pub type Families = Vec<&'static dyn EngineFamily>;
 
-/// The lanes of devices used so far, each with its engine families.
-static USED: Mutex<Vec<(DeviceId, u32, Families)>> = Mutex::new(vec![]);
+/// A lane of a device and whether its engines are in gangs, with its engine families.
+struct Used {
+    id: DeviceId,
+    lane: u32,
+    in_gangs: bool,
+    families: Families,
+}
 
-/// The gangs of each device, in which engines of lanes other than 0 square numbers together.
+/// The lanes of devices used so far.
+static USED: Mutex<Vec<Used>> = Mutex::new(vec![]);
+
+/// The gangs of each device, in which engines of several lanes square numbers together.
 static GANGS: Mutex<Vec<(DeviceId, Arc<Gangs>)>> = Mutex::new(vec![]);
 
 /// Returns the engine families on a device, in its lane 0 ([`families_in_lane`]).
@@ -28,9 +36,8 @@ pub fn families_on(id: DeviceId) -> Result<Families, DeviceError> {
 
 /// Returns the engine families in a lane of a device. Engines of one lane wait for each other on the device.
 /// Engines of different lanes compute at the same time, so each of several threads takes a lane of its own.
-/// Lane 0 is the device that [`device_on`] opens. Where kernels can, engines of any other lanes, of the same
-/// length and sign, make their squarings in the same launches; the time of a launch is then shared by all. The
-/// first call for a lane opens it; later calls return the same families.
+/// Lane 0 is the device that [`device_on`] opens; any other lane is opened by [`families_apart`]. The first
+/// call for a lane opens it; later calls return the same families.
 ///
 /// The families are leaked, so that plans can refer to them and be `Copy`. A process leaks only a
 /// few families for each lane.
@@ -38,18 +45,33 @@ pub fn families_on(id: DeviceId) -> Result<Families, DeviceError> {
 /// # Errors
 /// Returns an error if the device or its driver does not exist, or cannot be opened.
 pub fn families_in_lane(id: DeviceId, lane: u32) -> Result<Families, DeviceError> {
+    used(id, lane, false)
+}
+
+/// Does the same as [`families_in_lane`], but engines square numbers k·2^n ± 1 in common launches with those of
+/// other lanes that have the same kernels: the same transform length, sign and variant. From about eight numbers
+/// of up to some 10^6 bits on, all are then squared in less time. Few numbers are squared more slowly.
+///
+/// # Errors
+/// Returns an error if the device or its driver does not exist, or cannot be opened.
+pub fn families_in_gangs(id: DeviceId, lane: u32) -> Result<Families, DeviceError> {
+    used(id, lane, true)
+}
+
+fn used(id: DeviceId, lane: u32, in_gangs: bool) -> Result<Families, DeviceError> {
     let mut used = USED.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some((.., families)) = used.iter().find(|(of, at, _)| (*of, *at) == (id, lane)) {
-        return Ok(families.clone());
+    let is_same = |of: &&Used| (of.id, of.lane, of.in_gangs) == (id, lane, in_gangs);
+    if let Some(of) = used.iter().find(is_same) {
+        return Ok(of.families.clone());
     }
     // Stored times of squarings are found by the model of the device in lane 0.
     let device = device_on(id)?;
-    let families = if lane == 0 {
-        leaked(&device, None)
-    } else {
-        leaked(&Device::open(&id.to_string())?, Some(&gangs_of(id)))
+    let families = match (lane, in_gangs) {
+        (0, false) => leaked(&device, None),
+        (_, false) => families_apart(id)?,
+        (_, true) => leaked(&Device::open(&id.to_string())?, Some(&gangs_of(id))),
     };
-    used.push((id, lane, families.clone()));
+    used.push(Used { id, lane, in_gangs, families: families.clone() });
     Ok(families)
 }
 

@@ -20,7 +20,7 @@ use super::shape::Shape;
 use super::tables;
 use super::words::Prepared;
 use crate::engine::fp64::margin;
-use crate::engine::gpu::{Gangs, Machine, Products, Shape as _};
+use crate::engine::gpu::{Machine, Products, Shape as _};
 use crate::engine::{Engine, EngineError, Margin};
 use crate::layout::{DigitLayout, StoredDigits};
 use crate::{Number, Sign};
@@ -158,7 +158,6 @@ fn typical_carry(layout: &DigitLayout, squares: f64) -> f64 {
 /// Builds an engine for a number with b ≠ 2 in a shape.
 pub(super) fn build(
     device: &Device,
-    gangs: Option<&Gangs>,
     number: Number,
     shape: Shape,
     registers: usize,
@@ -168,7 +167,7 @@ pub(super) fn build(
     let layout = layout.ok_or_else(|| unusable(number, length, "there are no such words"))?;
     let stored = || StoredDigits::new(layout);
     let products = Products::<Form<StoredDigits>>::new(device, stored(), shape, false)?;
-    Ok(Box::new(Machine::new(device, stored(), registers, products)?.in_gang(gangs)?))
+    Ok(Box::new(Machine::new(device, stored(), registers, products)?))
 }
 
 #[cfg(test)]

@@ -115,7 +115,7 @@ impl<L: Formed> Arithmetic for Form<L> {
     const COLUMNS: &'static str = constants::COLUMNS;
     const ROWS: &'static str = constants::ROWS;
     const SPECIALISED: bool = true;
-    const GATHERS: bool = true;
+    const GATHERS: bool = !L::DIGITS;
     const FINDS_ADDEND: bool = false;
 
     fn arithmetic() -> &'static str {
@@ -288,7 +288,7 @@ fn shape(length: usize, shared_memory: u32, variant: usize) -> Option<Shape> {
 
 /// Shapes in which an H200 squares 32 numbers together faster than in the first shape of their length, which was
 /// chosen for one number. The times are in benches/NOTES.md, 2026-11-29.
-const IN_GANGS: [&str; 4] = [
+pub(super) const IN_GANGS: [&str; 4] = [
     "112x256 7.4.4/8.8.4 8/8 8 128.128",
     "240x128 5.6.8/4.8.4 8/8 8 128.128",
     "128x256 8.4.4/4.16.4 4/8 4 128.128",
@@ -310,7 +310,14 @@ pub(super) fn sources(length: usize, shared_memory: u32) -> Vec<Source> {
         sources.extend(gpu::sources_of::<Form<StoredDigits>>(&shape, other?));
         Some(sources)
     };
-    [Sign::Minus, Sign::Plus].into_iter().filter_map(of_sign).flatten().collect()
+    let of_gang = || {
+        let shape = shape_in_gang(length, shared_memory)?;
+        let number = |sign| Number::new(3, 2, 1, sign).ok();
+        let numbers = [number(Sign::Minus)?, number(Sign::Plus)?];
+        Some(numbers.map(|number| gpu::sources_of::<Form<StoredForm>>(&shape, number)).concat())
+    };
+    let sources = [Sign::Minus, Sign::Plus].into_iter().filter_map(of_sign).flatten();
+    sources.chain(of_gang().into_iter().flatten()).collect()
 }
 
 pub(super) fn unusable(number: Number, length: usize, reason: &str) -> EngineError {
@@ -355,6 +362,7 @@ impl Others for OtherNumbers {
         options: BuildOptions,
     ) -> Result<Box<dyn Engine>, EngineError> {
         let shared_memory = device.info().shared_memory_per_block;
+        let gangs = gangs.filter(|_| number.base() == 2);
         let in_gang = gangs.filter(|_| options.variant == 0);
         let shape = in_gang
             .and_then(|_| shape_in_gang(length, shared_memory))
@@ -365,7 +373,7 @@ impl Others for OtherNumbers {
             return Err(unusable(number, length, "squarings cannot be checked"));
         }
         if number.base() != 2 {
-            return bases::build(device, gangs, number, shape, options.registers);
+            return bases::build(device, number, shape, options.registers);
         }
         let layout = || StoredForm::new(FormLayout::new(number, length));
         let products = Products::<Form<StoredForm>>::new(device, layout(), shape, false)?;

@@ -14,7 +14,7 @@ use warpint_device::{
 /// The largest number of numbers in a launch.
 const MOST: usize = 64;
 
-/// About the number of squarings, of all numbers together, between two looks at the requests.
+/// About the number of squarings, of all numbers together, between two reads of the queue.
 const SQUARINGS: u64 = 2048;
 
 /// The gangs of a device. Engines with the same kernels and launches are in the same gang.
@@ -35,6 +35,13 @@ pub(super) struct Plan {
     pub(super) begins_early: bool,
     /// The squarings in a graph. The first one measures round-off.
     pub(super) squarings: u64,
+}
+
+impl Plan {
+    /// Returns the sources of the kernels of rows, of columns, and of columns with the measurement of round-off.
+    pub(super) fn sources(&self) -> [Source; 3] {
+        [&self.rows.source, &self.columns.source, &self.measuring].map(Clone::clone)
+    }
 }
 
 /// A kernel of a gang and its launch for one number.
@@ -58,10 +65,13 @@ impl Gangs {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         open.retain(|(_, gang)| gang.strong_count() > 0);
         let same = open.iter().find(|(of, _)| *of == plan);
-        if let Some(gang) = same.and_then(|(_, gang)| gang.upgrade()) {
+        let same = same.and_then(|(_, gang)| gang.upgrade());
+        if let Some(gang) = same.filter(|gang| !gang.queue.lock().is_over) {
             return Ok(gang);
         }
-        let gang = Arc::new(Gang::form(Leader::new(self.id, plan.clone())?)?);
+        let device = Device::open(&self.id.to_string())?;
+        let words = [plan.rows.words, plan.columns.words];
+        let gang = Arc::new(Gang::form(Leader::new(device, plan.clone())?, words)?);
         open.push((plan, Arc::downgrade(&gang)));
         Ok(gang)
     }
@@ -71,6 +81,8 @@ impl Gangs {
 #[derive(Debug)]
 pub(super) struct Gang {
     queue: Arc<Queue>,
+    /// The numbers of 64-bit words of the structures of arguments.
+    words: [usize; 2],
     thread: Option<JoinHandle<()>>,
 }
 
@@ -129,7 +141,7 @@ impl Drop for Ending {
 }
 
 impl Gang {
-    fn form(mut leader: Leader) -> Result<Self, DeviceError> {
+    fn form(mut leader: Leader, words: [usize; 2]) -> Result<Self, DeviceError> {
         let queue = Arc::new(Queue::default());
         let ending = Ending(Arc::clone(&queue));
         let work = move || while leader.serve(&ending.0) {};
@@ -137,7 +149,7 @@ impl Gang {
             let what = "starting the thread of a gang".into();
             DeviceError::Failed { what, message: error.to_string() }
         })?;
-        Ok(Self { queue, thread: Some(thread) })
+        Ok(Self { queue, words, thread: Some(thread) })
     }
 
     /// Squares a number: launches `graphs` graphs of squarings, together with those of other numbers, and
@@ -146,6 +158,10 @@ impl Gang {
     /// All work of the engine that was submitted before this call must have been done.
     pub(super) fn square(&self, arguments: [Vec<Arg>; 2], graphs: u64) -> Result<(), DeviceError> {
         let arguments = arguments.map(|args| structure(&args));
+        if arguments.each_ref().map(Vec::len) != self.words {
+            let (what, message) = ("squaring several numbers", "arguments of another kernel");
+            return Err(DeviceError::Failed { what: what.into(), message: message.into() });
+        }
         let mut state = self.queue.lock();
         let id = state.requests_made;
         state.requests_made += 1;
@@ -190,10 +206,8 @@ struct Leader {
 }
 
 impl Leader {
-    fn new(id: DeviceId, plan: Plan) -> Result<Self, DeviceError> {
-        let device = Device::open(&id.to_string())?;
-        let sources = [&plan.rows.source, &plan.columns.source, &plan.measuring];
-        let programs = device.programs(&sources.map(Clone::clone))?;
+    fn new(device: Device, plan: Plan) -> Result<Self, DeviceError> {
+        let programs = device.programs(&plan.sources())?;
         let kernel = |at: usize, part: &Part| {
             let missing = || DeviceError::Failed {
                 what: part.source.title(),
@@ -275,8 +289,10 @@ impl Leader {
                 Ok(())
             })?),
         };
-        (0..graphs).try_for_each(|_| graph.launch())?;
-        device.synchronize()
+        let launched = (0..graphs).try_for_each(|_| graph.launch());
+        // Also after an error: graphs that were launched write the memory of the members.
+        let ended = device.synchronize();
+        launched.and(ended)
     }
 }
 
@@ -315,7 +331,7 @@ mod tests {
     use super::*;
     use crate::engine::fp64_gpu::form::Form;
     use crate::engine::fp64_gpu::shape::Shape;
-    use crate::engine::places::families_in_lane;
+    use crate::engine::places::{Families, families_in_gangs, families_in_lane};
     use crate::engine::plain::Plain;
     use crate::engine::{BuildOptions, Engine, EngineError, EngineFamily, Step};
     use crate::layout::{FormLayout, StoredForm};
@@ -323,10 +339,9 @@ mod tests {
 
     /// Squares modulo several numbers at the same time, each in a thread and a lane of its own, and compares the
     /// results with those of engines that make their own launches.
-    fn agree(numbers: &[&str], step: Step, length: usize, first_lane: u32) {
+    fn agree(numbers: &[&str], step: Step, length: usize) {
         const SQUARINGS: u64 = 300;
-        let squared = |number: Number, lane: u32| -> Result<Residue, EngineError> {
-            let families = families_in_lane(DeviceId::Sim, lane).unwrap();
+        let squared = |number: Number, families: Families| -> Result<Residue, EngineError> {
             let family = families.into_iter().find(|family| family.name() == "fp64").unwrap();
             let mut engine = family.build_for(number, length, BuildOptions::new(2, 1))?;
             engine.set(0, 3, Shift::ZERO)?;
@@ -340,76 +355,81 @@ mod tests {
         let numbers: Vec<Number> = numbers.iter().map(|number| number.parse().unwrap()).collect();
         let together: Vec<_> = thread::scope(|scope| {
             let start = |(i, &number): (usize, &Number)| {
-                let lane = first_lane + i as u32;
-                scope.spawn(move || squared(number, lane))
+                let families = families_in_gangs(DeviceId::Sim, i as u32).unwrap();
+                scope.spawn(move || squared(number, families))
             };
             let threads: Vec<_> = numbers.iter().enumerate().map(start).collect();
             threads.into_iter().map(|thread| thread.join().unwrap()).collect()
         });
         for (number, found) in numbers.into_iter().zip(together) {
-            assert_eq!(found, squared(number, 0), "{number}");
+            let alone = families_in_lane(DeviceId::Sim, 0).unwrap();
+            assert_eq!(found, squared(number, alone), "{number}");
         }
     }
 
     #[test]
     fn numbers_squared_together_are_squared_rightly() {
         let plus = ["3*2^13002+1", "5*2^13001+1", "1023*2^12990+1", "7*2^9000+1"];
-        agree(&plus, Step::Square, 1024, 1);
+        agree(&plus, Step::Square, 1024);
         let minus = ["3*2^13002-1", "5*2^13001-1", "1023*2^12990-1"];
-        agree(&minus, Step::SquareMinusTwo, 1024, 11);
-        agree(&["5*3^8001+1", "7*3^8000+1", "11*10^2500+1"], Step::Square, 1024, 21);
+        agree(&minus, Step::SquareMinusTwo, 1024);
+        agree(&["5*3^8001+1", "7*3^8000+1", "11*10^2500+1"], Step::Square, 1024);
     }
 
     #[test]
     fn requests_share_launches() {
         const IN_A_GRAPH: u64 = 4;
-        let device = Device::simulator().unwrap();
-        let shape = Shape::best(1024, device.info().shared_memory_per_block).unwrap();
-        let mut machines: Vec<_> = ["3*2^13002+1", "5*2^13001+1"]
-            .into_iter()
-            .map(|number| {
-                let layout = || StoredForm::new(FormLayout::new(number.parse().unwrap(), 1024));
-                let products = Products::<Form<_>>::new(&device, layout(), shape, false).unwrap();
-                let mut machine = Machine::new(&device, layout(), 1, products).unwrap();
-                machine.set(0, 3, Shift::ZERO).unwrap();
-                machine
-            })
-            .collect();
-        let plan = machines[0].products().plan_of_gang(IN_A_GRAPH);
-        assert_eq!(plan, machines[1].products().plan_of_gang(IN_A_GRAPH));
-        let mut leader = Leader::new(DeviceId::Sim, plan).unwrap();
-        let queue = Queue::default();
-        for (id, machine) in machines.iter_mut().enumerate() {
-            machine.begin(0).unwrap();
-            let arguments = machine.products().args_of_gang(Step::Square);
-            let arguments = arguments.map(|args| structure(&args));
-            let (id, left) = (id as u64, id as u64 + 1);
-            queue.lock().requests.push(Request { id, arguments, left, failed: None });
-        }
-        for (present, left) in [(vec![0, 1], [0, 1]), (vec![1], [0, 0])] {
-            assert!(leader.serve(&queue));
-            assert_eq!(leader.present, present);
-            let state = queue.lock();
-            assert_eq!([state.requests[0].left, state.requests[1].left], left);
-        }
-        queue.lock().is_left = true;
-        assert!(!leader.serve(&queue));
-        for (machine, graphs) in machines.iter_mut().zip([1, 2]) {
-            machine.end(0).unwrap();
-            let found = machine.read(0, Shift::ZERO).unwrap();
-            let mut expected =
-                Plain.build_for(machine.number(), 1, BuildOptions::new(1, 1)).unwrap();
-            expected.set(0, 3, Shift::ZERO).unwrap();
-            let squarings = IN_A_GRAPH * graphs + 1;
-            expected.square(0, squarings, Step::Square, Shift::ZERO).unwrap();
-            assert_eq!(found, expected.read(0, Shift::ZERO).unwrap(), "{}", machine.number());
+        for device in Device::simulators() {
+            let device = device.unwrap();
+            let shape = Shape::best(1024, device.info().shared_memory_per_block).unwrap();
+            let mut machines: Vec<_> = ["3*2^13002+1", "5*2^13001+1", "1023*2^12990+1"]
+                .into_iter()
+                .map(|number| {
+                    let layout = || StoredForm::new(FormLayout::new(number.parse().unwrap(), 1024));
+                    let products = Products::<Form<_>>::new(&device, layout(), shape, false);
+                    let mut machine =
+                        Machine::new(&device, layout(), 1, products.unwrap()).unwrap();
+                    machine.set(0, 3, Shift::ZERO).unwrap();
+                    machine
+                })
+                .collect();
+            let plan = machines[0].products().plan_of_gang(IN_A_GRAPH);
+            assert_eq!(plan, machines[1].products().plan_of_gang(IN_A_GRAPH));
+            let mut leader = Leader::new(device.clone(), plan).unwrap();
+            let queue = Queue::default();
+            let graphs = [1, 3, 2];
+            for (id, (machine, left)) in (0..).zip(machines.iter_mut().zip(graphs)) {
+                machine.begin(0).unwrap();
+                let arguments = machine.products().args_of_gang(Step::Square);
+                let arguments = arguments.map(|args| structure(&args));
+                queue.lock().requests.push(Request { id, arguments, left, failed: None });
+            }
+            let steps = [(vec![0, 1, 2], [0, 2, 1]), (vec![1, 2], [0, 1, 0]), (vec![1], [0, 0, 0])];
+            for (present, left) in steps {
+                assert!(leader.serve(&queue));
+                assert_eq!(leader.present, present);
+                let found: Vec<u64> = queue.lock().requests.iter().map(|of| of.left).collect();
+                assert_eq!(found, left);
+            }
+            queue.lock().is_left = true;
+            assert!(!leader.serve(&queue));
+            for (machine, graphs) in machines.iter_mut().zip(graphs) {
+                machine.end(0).unwrap();
+                let found = machine.read(0, Shift::ZERO).unwrap();
+                let number = machine.number();
+                let mut expected = Plain.build_for(number, 1, BuildOptions::new(1, 1)).unwrap();
+                expected.set(0, 3, Shift::ZERO).unwrap();
+                let squarings = IN_A_GRAPH * graphs + 1;
+                expected.square(0, squarings, Step::Square, Shift::ZERO).unwrap();
+                assert_eq!(found, expected.read(0, Shift::ZERO).unwrap(), "{number}");
+            }
         }
     }
 
     #[test]
     fn requests_end_with_the_thread_of_the_gang() {
         let queue = Arc::new(Queue::default());
-        let gang = Gang { queue: Arc::clone(&queue), thread: None };
+        let gang = Gang { queue: Arc::clone(&queue), words: [0, 0], thread: None };
         drop(Ending(queue));
         let error = gang.square([vec![], vec![]], 1).unwrap_err();
         assert_eq!(error.to_string(), "squaring several numbers failed: their thread ended");

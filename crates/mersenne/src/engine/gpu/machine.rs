@@ -80,6 +80,8 @@ impl<A: Arithmetic> Machine<A> {
         let Some(gangs) = gangs.filter(|_| A::GATHERS) else { return Ok(self) };
         let mut machine = self;
         let plan = machine.products.plan_of_gang(A::Words::GRAPH_SQUARINGS);
+        // Gangs are formed one after the other. This lets their kernels be compiled at the same time.
+        machine.device.programs(&plan.sources())?;
         machine.gang = Some(gangs.join(plan)?);
         Ok(machine)
     }
@@ -438,8 +440,11 @@ impl<A: Arithmetic> KernelTimer for Machine<A> {
         self.with_squares(|squares| squares.changed(reg));
         self.products.prepare(step, Shift::ZERO, false)?;
         self.products.digits_to_spectrum(&self.registers[reg])?;
-        // While the device is busy with these, the host runs ahead of it.
-        self.squarings(n / 2, step)?;
+        // While the device is busy with these, the host runs ahead of it. A gang would be waited for.
+        let gang = self.gang.take();
+        let started = self.squarings(n / 2, step);
+        self.gang = gang;
+        started?;
         let timed = n - 1 - n / 2;
         self.products.note_launches(timed);
         let calls = self.products.squaring(step, false)?;

@@ -8,6 +8,7 @@
 //! | `kernels` | sources and builds of the kernels |
 //! | `products` | spectrum, tables and launches |
 //! | `machine` | the engine: registers, and the order of launches |
+//! | `gang` | squarings of several numbers in one launch |
 //! | `squares` | the check of squarings by sums that kernels make |
 //!
 //! A transform of R·C points is computed along the columns, then along the rows. The kernel of rows
