@@ -9,7 +9,7 @@ use clap::Args;
 use warpint_device::{CPU, DeviceChoice, DeviceId};
 use warpint_mersenne::engine::places;
 use warpint_mersenne::{
-    BuildOptions, EngineFamily, Number, Plan, RoundOff, Shift, Sign, SquaringTimer, Step,
+    BuildOptions, Engine, EngineError, EngineFamily, Number, Plan, RoundOff, Shift, Sign, Step,
 };
 use warpint_selftest::sample;
 
@@ -37,9 +37,18 @@ pub(crate) struct Options {
     /// Time squarings modulo these numbers k*b^n+1 or k*b^n-1 instead, by each engine that takes them
     #[arg(long, value_delimiter = ',', value_name = "NUMBER")]
     numbers: Vec<Number>,
-    /// Also time squarings of this many numbers at a time, each with an engine and a stream of its own
+    /// Also time squarings of this many numbers at a time
     #[arg(long, value_delimiter = ',')]
     together: Vec<usize>,
+    /// The variants that squarings of several numbers at a time try
+    #[arg(long, value_delimiter = ',', default_values_t = [0])]
+    variants: Vec<usize>,
+    /// Square several numbers at a time in launches of their own instead of common ones
+    #[arg(long)]
+    apart: bool,
+    /// Time nothing but squarings of several numbers at a time
+    #[arg(long)]
+    only_together: bool,
 }
 
 /// Prints a line for each number.
@@ -53,9 +62,11 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     }
     let family = families.into_iter().find(|family| family.name() == "fp64");
     let family = family.context("no family fp64")?;
-    println!("| number | words | µs | µs of 2^p − 1 | ratio | margin, bits | mean error | Z |");
-    println!("|---|---:|---:|---:|---:|---:|---:|---:|");
-    for &length in &options.lengths {
+    if !options.only_together {
+        println!("| number | words | µs | µs of 2^p − 1 | ratio | margin, bits | mean error | Z |");
+        println!("|---|---:|---:|---:|---:|---:|---:|---:|");
+    }
+    for &length in options.lengths.iter().filter(|_| !options.only_together) {
         let mersenne = |n| Number::mersenne(n);
         let p = longest(family, length, &mersenne).context("no Mersenne number of this length")?;
         line(family, mersenne(p), mersenne(p), length, options)?;
@@ -70,13 +81,21 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         }
     }
     let DeviceChoice::On(id) = options.device else { return Ok(()) };
+    if !options.together.is_empty() {
+        println!("| numbers at a time | of the size of | words | variant | µs for each squaring |");
+        println!("|---:|---|---:|---|---:|");
+    }
     for &length in &options.lengths {
-        for &count in &options.together {
-            for sign in [Sign::Minus, Sign::Plus] {
-                let of = |n| Number::new(3, 2, n, sign).unwrap_or(Number::mersenne(1));
-                let n = longest(family, length, &of).context("no number of this length")?;
-                let each = together(id, of(n), length, count, options.lap)?;
-                println!("{} in {length} words, {count} at a time: {each:.3} µs for each", of(n));
+        let of = |n| Number::new(3, 2, n, Sign::Plus).unwrap_or(Number::mersenne(1));
+        let n = longest(family, length, &of).context("no number of this length")?;
+        for &variant in &options.variants {
+            for &count in &options.together {
+                match together(id, of(n), length, variant, count, options) {
+                    Ok((name, each)) => {
+                        println!("| {count} | {} | {length} | {name} | {each:.3} |", of(n));
+                    }
+                    Err(error) => eprintln!("variant {variant} of {length} words: {error:#}"),
+                }
             }
         }
     }
@@ -134,30 +153,61 @@ fn each(
     Ok(())
 }
 
-/// Returns the time in µs that a squaring takes if `count` engines square at the same time: the time of all
-/// squarings, divided by their number.
-fn together(id: DeviceId, number: Number, length: usize, count: usize, lap: f64) -> Result<f64> {
-    let mut timers = vec![];
-    for _ in 0..count {
-        let family = places::families_apart(id)?.into_iter().find(|family| family.name() == "fp64");
+/// Returns the name of a variant, and the time in µs that a squaring takes if `count` engines square at the same
+/// time: the time of all squarings, divided by their number.
+fn together(
+    id: DeviceId,
+    number: Number,
+    length: usize,
+    variant: usize,
+    count: usize,
+    options: &Options,
+) -> Result<(String, f64)> {
+    let mut engines = vec![];
+    let mut name = String::new();
+    for i in 0..count {
+        let families = if options.apart {
+            places::families_apart(id)?
+        } else {
+            places::families_in_gangs(id, i as u32)?
+        };
+        let family = families.into_iter().find(|family| family.name() == "fp64");
         let family = family.context("no family fp64")?;
-        let mut timer = Plan::of_family(number, family, Some(length), None)?.timer()?;
-        timer.warm_up(200)?;
-        timer.lap(1000)?;
-        timers.push(timer);
+        if i == 0 && variant == 0 && !options.apart {
+            name = "that of gangs".into();
+        } else if i == 0 {
+            let variants = family.profiled().map(|family| family.variants(length));
+            name = variants.unwrap_or_default().into_iter().nth(variant).unwrap_or_default();
+        }
+        let build = BuildOptions { variant, ..BuildOptions::new(1, 1) };
+        let mut engine = family.build_for(number, length, build)?;
+        engine.set(0, 3, Shift::ZERO)?;
+        squared(&mut engine, 1000)?;
+        engines.push(engine);
     }
-    let squarings = (lap / timers[0].mean().as_secs_f64().max(1e-9)).clamp(1000.0, 1e6) as u64;
+    let start = Instant::now();
+    squared(&mut engines[0], 1000)?;
+    // The first time is that of squarings alone.
+    let mean = start.elapsed().as_secs_f64() / 1e3;
+    let squarings = (3.0 * options.lap / mean / count as f64).clamp(1000.0, 1e6) as u64;
     let start = Instant::now();
     thread::scope(|scope| {
-        let work = |timer: &mut SquaringTimer| timer.lap(squarings);
+        let work = |engine| squared(engine, squarings);
         let running: Vec<_> =
-            timers.iter_mut().map(|timer| scope.spawn(move || work(timer))).collect();
+            engines.iter_mut().map(|engine| scope.spawn(move || work(engine))).collect();
         for thread in running {
             thread.join().map_err(|_| anyhow::anyhow!("a thread panicked"))??;
         }
         anyhow::Ok(())
     })?;
-    Ok(start.elapsed().as_secs_f64() * 1e6 / (squarings * count as u64) as f64)
+    let each = start.elapsed().as_secs_f64() * 1e6 / (squarings * count as u64) as f64;
+    Ok((name, each))
+}
+
+/// Squares register 0 and waits for the result.
+fn squared(engine: &mut Box<dyn Engine>, squarings: u64) -> Result<(), EngineError> {
+    engine.square(0, squarings, Step::Square, Shift::ZERO)?;
+    engine.finish()
 }
 
 /// Returns the largest n whose number has a margin at a length.

@@ -3,6 +3,7 @@
 /// The common headers, each as (name, text). Kernels include a header by its name.
 pub const HEADERS: &[(&str, &str)] = &[
     ("simt.cuh", include_str!("../kernels/common/simt.cuh")),
+    ("fields.cuh", include_str!("../kernels/common/fields.cuh")),
     ("index.cuh", include_str!("../kernels/common/index.cuh")),
     ("ptx.cuh", include_str!("../kernels/common/ptx.cuh")),
     ("wait.cuh", include_str!("../kernels/common/wait.cuh")),

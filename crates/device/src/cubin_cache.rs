@@ -9,7 +9,9 @@
 //! therefore build the same entry at once: a reader finds a complete file or none. A cache that
 //! cannot be read or written costs time, but is not an error.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use sha2::{Digest, Sha256};
 use warpint_files::{FileError, Folder};
@@ -23,7 +25,7 @@ const MOST_BYTES: u64 = 256 << 20;
 
 /// The key of an entry: the SHA-256, in hexadecimal, of everything that determines the compiled
 /// code.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct CubinKey(String);
 
 impl CubinKey {
@@ -90,11 +92,44 @@ impl CubinCache {
         Ok(code)
     }
 
+    /// Does the same as [`Self::get_or_build`], but if another thread of this process is building the code of this
+    /// key, waits for it and takes its code. If that build fails, builds the code itself.
+    pub(crate) fn get_or_build_once<E>(
+        &self,
+        key: &CubinKey,
+        build: impl FnOnce() -> Result<Vec<u8>, E>,
+    ) -> Result<Vec<u8>, E> {
+        let slot = slot(key);
+        let mut built = slot.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(code) = &*built {
+            return Ok(code.clone());
+        }
+        Ok(built.insert(self.get_or_build(key, build)?).clone())
+    }
+
     fn read(&self, key: &CubinKey) -> Option<Vec<u8>> {
         let file = self.folder.as_ref()?.read(name(key), MOST_BYTES).ok()?;
         let (found, code) = file.strip_prefix(MAGIC)?.split_at_checked(DIGEST)?;
         (digest(key, code) == found).then(|| code.to_vec())
     }
+}
+
+/// The code of a key, once it has been built.
+type Slot = Mutex<Option<Vec<u8>>>;
+
+/// The slots of the keys that threads of this process are asking for.
+static ASKED: Mutex<BTreeMap<CubinKey, Weak<Slot>>> = Mutex::new(BTreeMap::new());
+
+/// Returns the slot that all threads share which ask for a key at the same time.
+fn slot(key: &CubinKey) -> Arc<Slot> {
+    let mut asked = ASKED.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(slot) = asked.get(key).and_then(Weak::upgrade) {
+        return slot;
+    }
+    asked.retain(|_, slot| slot.strong_count() > 0);
+    let slot = Arc::new(Mutex::new(None));
+    asked.insert(key.clone(), Arc::downgrade(&slot));
+    slot
 }
 
 fn name(key: &CubinKey) -> String {
@@ -121,6 +156,7 @@ mod tests {
     use std::cell::Cell;
     use std::path::Path;
     use std::sync::Barrier;
+    use std::sync::atomic::{AtomicU32, Ordering};
     use std::{fs, io};
 
     use super::*;
@@ -270,6 +306,32 @@ mod tests {
         });
         assert_eq!(get(&CubinCache::new(Some(dir.path().to_owned())), b""), (code, 0));
         assert_eq!(names(dir.path()).len(), 1);
+    }
+
+    #[test]
+    fn threads_of_a_process_wait_for_each_other() {
+        // Without a folder, no entry is stored.
+        for folder in [Some(tempfile::tempdir().unwrap()), None] {
+            let builds = AtomicU32::new(0);
+            let slot = slot(&key());
+            std::thread::scope(|scope| {
+                for _ in 0..8 {
+                    let cache = CubinCache::new(folder.as_ref().map(|dir| dir.path().to_owned()));
+                    let builds = &builds;
+                    scope.spawn(move || {
+                        // The first build fails, and the next thread builds.
+                        let got = cache.get_or_build_once(&key(), || {
+                            let first = builds.fetch_add(1, Ordering::Relaxed) == 0;
+                            if first { Err("no compiler") } else { Ok(b"code".to_vec()) }
+                        });
+                        assert!(got == Ok(b"code".to_vec()) || got == Err("no compiler"));
+                    });
+                }
+            });
+            assert_eq!(builds.into_inner(), 2);
+            drop(slot);
+            assert!(ASKED.lock().unwrap().get(&key()).is_none_or(|slot| slot.upgrade().is_none()));
+        }
     }
 
     #[test]

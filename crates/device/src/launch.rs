@@ -54,6 +54,38 @@ impl Arg {
     pub const NULL: Self = Self::Pointer(Pointer { address: 0, device: None });
 }
 
+/// Returns a structure in memory, in 64-bit words, whose members have the values and the types of `args`, in this
+/// order. It is laid out as C++ lays out a `struct`, for a kernel that reads its arguments from memory.
+///
+/// The pointers of the structure are not checked when a kernel is launched.
+#[must_use]
+pub fn structure(args: &[Arg]) -> Vec<u64> {
+    let mut words: Vec<u64> = vec![];
+    // Whether the upper half of the last word is free.
+    let mut has_room = false;
+    for arg in args {
+        let (value, is_long) = match *arg {
+            Arg::Pointer(v) => (v.address(), true),
+            Arg::U64(v) => (v, true),
+            Arg::I64(v) => (v as u64, true),
+            Arg::F64(v) => (v.to_bits(), true),
+            Arg::U32(v) => (u64::from(v), false),
+            Arg::I32(v) => (u64::from(v as u32), false),
+        };
+        match words.last_mut() {
+            Some(last) if has_room && !is_long => {
+                *last |= value << 32;
+                has_room = false;
+            }
+            _ => {
+                words.push(value);
+                has_room = !is_long;
+            }
+        }
+    }
+    words
+}
+
 /// The address of elements in a device's memory. A pointer is only made by converting a [`Buffer`],
 /// a [`View`] or [`Cells`] to an [`Arg`], except for [`Arg::NULL`]. A pointer has no lifetime, so
 /// it may outlive the object from which it was made.
@@ -125,3 +157,25 @@ macro_rules! from_number {
 }
 
 from_number!(u32 => U32, i32 => I32, u64 => U64, i64 => I64, f64 => F64);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn structures_are_those_of_cpp() {
+        let args = [
+            Arg::Pointer(Pointer::anywhere(1 << 40)),
+            Arg::F64(-0.5),
+            Arg::U32(7),
+            Arg::I32(-9),
+            Arg::U64(u64::MAX),
+            Arg::I64(-1),
+            Arg::U32(5),
+        ];
+        let expected = [1 << 40, 0xbfe0 << 48, 0xffff_fff7_0000_0007, u64::MAX, u64::MAX, 5];
+        assert_eq!(structure(&args), expected);
+        // A long member begins at a word of its own.
+        assert_eq!(structure(&[Arg::U32(3), Arg::U64(4), Arg::I32(-1)]), [3, 4, 0xffff_ffff]);
+    }
+}

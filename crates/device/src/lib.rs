@@ -43,7 +43,7 @@ pub use choice::{CPU, DeviceChoice, DeviceId, UnknownDevice};
 pub use device::{Backend, Capture, Device, DeviceInfo, Graph, GraphNode, Kernel, Program};
 pub use error::DeviceError;
 pub use fp64_rate::{Fp64Rate, fp64_rate};
-pub use launch::{Arg, Launch, Pointer};
+pub use launch::{Arg, Launch, Pointer, structure};
 pub use nvrtc::{Compiled, Nvrtc};
 pub use open::DeviceList;
 pub use opened::{cpu_name, device_model, device_on, first_gpu};

@@ -124,6 +124,7 @@ const FOLDERS: [Folder; 9] = [
             "FORM",
             "NEGACYCLIC",
             "DIGITS",
+            "GANG",
             "THREADS",
             "BLOCKS",
         ],

@@ -130,7 +130,7 @@ impl Cuda {
         })?;
         let options = nvrtc::options(source, architecture);
         let key = CubinKey::new(source, &options, &identity(&compiler));
-        self.cache.get_or_build(&key, || Ok(compiler.compile(source, architecture)?.cubin))
+        self.cache.get_or_build_once(&key, || Ok(compiler.compile(source, architecture)?.cubin))
     }
 
     /// Returns an error if a result code does not mean success. The error names the call or, if a

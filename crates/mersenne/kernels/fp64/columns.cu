@@ -47,6 +47,9 @@
 //
 // Blocks take their columns in the order in which they start, by a ticket. So a waiting block
 // always waits for a block that is already running.
+//
+// GANG, if defined as 1 for `columns`: a launch squares several numbers, whose engines have the same kernels. A
+// block works for the number blockIdx.y, and `members` holds the arguments of every number.
 #include "handover.cuh"
 #include "weights.cuh"
 #if SUMS
@@ -75,24 +78,22 @@ struct LastWord {
 #endif
 };
 #if DIGITS
-#define LAST_WORD_PARAMETERS                                                                                \
-    , double k, double inverse_k, double up, double down, double sign, double less, double less_0, double lift, \
-        double low
+#define LAST_WORD_FIELDS(F) \
+    F(double, k) F(double, inverse_k) F(double, up) F(double, down) F(double, sign) F(double, less) F(double, less_0) F(double, lift) F(double, low)
 #define LAST_WORD {k, inverse_k, up, down, sign, less, less_0, lift, low}
 #elif FORM
-#define LAST_WORD_PARAMETERS                                                                                \
-    , double k, double inverse_k, double up, double down, double sign, double less, double less_0
+#define LAST_WORD_FIELDS(F) \
+    F(double, k) F(double, inverse_k) F(double, up) F(double, down) F(double, sign) F(double, less) F(double, less_0)
 #define LAST_WORD {k, inverse_k, up, down, sign, less, less_0}
 #else
-#define LAST_WORD_PARAMETERS
+#define LAST_WORD_FIELDS(F)
 #endif
 
 // The parameters of kernels that make sums. `factors` holds R_m for every m, then C for every column.
 #if SUMS
-#define SUMS_PARAMETERS \
-    , const Element *__restrict__ factors, const PointFactors *__restrict__ point_factors, u64 *sums
+#define SUMS_FIELDS(F) F(const Element* __restrict__, factors) F(const PointFactors* __restrict__, point_factors) F(u64*, sums)
 #else
-#define SUMS_PARAMETERS
+#define SUMS_FIELDS(F)
 #endif
 
 #if SUMS
@@ -128,8 +129,8 @@ DEVICE void sum_of_digits(const i32* __restrict__ digits, const Element* __restr
 #define DIGITS_PARAMETER const i32* __restrict__ digits
 #endif
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
-digits_to_spectrum(Complex* data, DIGITS_PARAMETER, const Complex* __restrict__ tables,
-                   WORDS_PARAMETERS SUMS_PARAMETERS) {
+digits_to_spectrum(Complex* data, DIGITS_PARAMETER, const Complex* __restrict__ tables
+                   WORDS_FIELDS(AS_PARAMETER) SUMS_FIELDS(AS_PARAMETER)) {
     DYNAMIC_SHARED(Complex, tile);
     const Words words = WORDS;
     const u32 columns = blockIdx.x, column = columns * WIDTH + threadIdx.x % WIDTH, m = threadIdx.x / WIDTH;
@@ -161,7 +162,7 @@ digits_to_spectrum(Complex* data, DIGITS_PARAMETER, const Complex* __restrict__ 
 
 // The sum over digits, without a transform.
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
-sum_digits(const i32* __restrict__ digits, WORDS_PARAMETERS SUMS_PARAMETERS) {
+sum_digits(const i32* __restrict__ digits WORDS_FIELDS(AS_PARAMETER) SUMS_FIELDS(AS_PARAMETER)) {
     const Words words = WORDS;
     const u32 columns = blockIdx.x, column = columns * WIDTH + threadIdx.x % WIDTH, m = threadIdx.x / WIDTH;
     const Weights weights(row_weights, column_weights, fractions, m, column, words);
@@ -327,14 +328,27 @@ DEVICE Complex carry_in(Complex s, double incoming, const Words& words, Point p,
 //
 // `addend` is not __restrict__: the kernel of rows writes it when blocks of this kernel are already
 // waiting, and loads of constant data might not see that.
-extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
-#if KIND == 1
-columns(Complex* data,
-#else
-spectrum_to_digits(Complex* data, i32* __restrict__ digits,
+#define CARRY_FIELDS(F)                                                                                       \
+    F(const Complex* __restrict__, tables) WORDS_FIELDS(F) F(u64*, carries) F(u64*, tickets)                  \
+        F(const u64*, addend) F(u32*, errors) F(u32, multiplier) LAST_WORD_FIELDS(F) SUMS_FIELDS(F)
+#if GANG
+// The arguments of `columns` for one number of a gang.
+struct Member {
+    Complex* data;
+    CARRY_FIELDS(AS_MEMBER)
+};
 #endif
-        const Complex* __restrict__ tables, WORDS_PARAMETERS, u64* carries, u64* tickets, const u64* addend,
-        u32* errors, u32 multiplier LAST_WORD_PARAMETERS SUMS_PARAMETERS) {
+extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
+#if KIND == 1 && GANG
+columns(const Member* __restrict__ members) {
+    const Member& member = members[blockIdx.y];
+    Complex* data = member.data;
+    CARRY_FIELDS(AS_LOCAL)
+#elif KIND == 1
+columns(Complex* data CARRY_FIELDS(AS_PARAMETER)) {
+#else
+spectrum_to_digits(Complex* data, i32* __restrict__ digits CARRY_FIELDS(AS_PARAMETER)) {
+#endif
     DYNAMIC_SHARED(Complex, tile);
     // Tickets depend not on the preceding launch, but on the preceding launch of a kernel of
     // columns, which had ended before that one.

@@ -6,6 +6,7 @@
 // along one index of the slots into registers, transforms them and writes them back to the same
 // slots.
 #pragma once
+#include "fields.cuh"
 #include "fourier.cuh"
 #include "ptx.cuh"
 

@@ -11,8 +11,20 @@
 #include "row_steps.cuh"
 #include "advance.cuh"
 
+#if GANG
+#define SQUARE_FIELDS(F) F(Complex*, data) F(const Complex* __restrict__, tables) F(u64*, addend) F(u32, p)
+// The arguments of `square_rows` for one number of a gang (see columns.cu).
+struct Member {
+    SQUARE_FIELDS(AS_MEMBER)
+};
+#endif
+
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
-#if KIND == 0
+#if KIND == 0 && GANG
+square_rows(const Member* __restrict__ members) {
+    const Member& member = members[blockIdx.y];
+    SQUARE_FIELDS(AS_LOCAL)
+#elif KIND == 0
 square_rows(Complex* data, const Complex* __restrict__ tables, u64* addend, u32 p) {
 #elif KIND == 1
 forward_rows(Complex* data, const Complex* __restrict__ tables) {

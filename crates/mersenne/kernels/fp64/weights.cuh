@@ -137,15 +137,15 @@ struct Weights {
 
 // The constants of a plan's words that the host passes, in the order of its arguments.
 #if DIGITS
-#define DIGITS_PARAMETERS \
-    , double radix, double inverse_radix, double short_base, double long_base, double short_unit, double long_unit
+#define DIGITS_FIELDS(F) \
+    F(double, radix) F(double, inverse_radix) F(double, short_base) F(double, long_base) F(double, short_unit) F(double, long_unit)
 #define DIGITS_ARGUMENTS , radix, inverse_radix, short_base, long_base, short_unit, long_unit
 #else
-#define DIGITS_PARAMETERS
+#define DIGITS_FIELDS(F)
 #define DIGITS_ARGUMENTS
 #endif
-#define WORDS_PARAMETERS                                                                                  \
-    const Complex *__restrict__ row_weights, const Complex *__restrict__ column_weights,                  \
-        const u32 *__restrict__ fractions, double ratio, double inverse_ratio, u32 bits, u32 long_above,   \
-        u32 long_below DIGITS_PARAMETERS
+#define WORDS_FIELDS(F)                                                                                     \
+    F(const Complex* __restrict__, row_weights) F(const Complex* __restrict__, column_weights)               \
+        F(const u32* __restrict__, fractions) F(double, ratio) F(double, inverse_ratio) F(u32, bits)         \
+        F(u32, long_above) F(u32, long_below) DIGITS_FIELDS(F)
 #define WORDS {ratio, inverse_ratio, bits, long_above, long_below DIGITS_ARGUMENTS}

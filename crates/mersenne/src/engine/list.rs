@@ -3,9 +3,12 @@
 //! To add a family, write its module and add a line to
 //! [`for_every_family!`](crate::for_every_family).
 
+use std::sync::Arc;
+
 use warpint_device::Device;
 
 use super::EngineFamily;
+use super::gpu::Gangs;
 
 /// Passes the list of engine families to another macro, with one `name: Family;` line for each
 /// family. `name` is the name that [`EngineFamily::name`] returns, with `_` for `-`.
@@ -50,9 +53,12 @@ macro_rules! on_cpu {
 
 macro_rules! on_devices {
     ($($name:ident: $family:path;)+) => {
-        /// Returns the engine families that compute on `device`.
-        pub(super) fn families_of(device: &Device) -> Vec<Box<dyn EngineFamily>> {
-            vec![$(Box::new(<$family>::new(device.clone()))),+]
+        /// Returns the engine families that compute on `device`, and in gangs if there are any.
+        pub(super) fn families_of(
+            device: &Device,
+            gangs: Option<&Arc<Gangs>>,
+        ) -> Vec<Box<dyn EngineFamily>> {
+            vec![$(Box::new(<$family>::new(device.clone()).in_gangs(gangs))),+]
         }
     };
 }
@@ -90,7 +96,7 @@ mod tests {
     #[test]
     #[cfg(feature = "sim")]
     fn names_on_devices_are_those_of_the_families() {
-        let families = families_of(&Device::simulator().unwrap());
+        let families = families_of(&Device::simulator().unwrap(), None);
         let names: Vec<String> = families.iter().map(|f| f.name().replace('-', "_")).collect();
         assert_eq!(names, crate::for_every_family!(device => names));
     }

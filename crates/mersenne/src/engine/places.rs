@@ -1,9 +1,10 @@
 //! The places where engines compute: the CPU and the devices of this machine.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use warpint_device::{Device, DeviceError, DeviceId, device_on};
 
+use super::gpu::Gangs;
 use super::list::families_of;
 use super::{Engine, EngineError, EngineFamily, Step, families};
 use crate::{Residue, Shift};
@@ -11,8 +12,19 @@ use crate::{Residue, Shift};
 /// The engine families of one place: the CPU or one device.
 pub type Families = Vec<&'static dyn EngineFamily>;
 
-/// The lanes of devices used so far, each with its engine families.
-static USED: Mutex<Vec<(DeviceId, u32, Families)>> = Mutex::new(vec![]);
+/// A lane of a device and whether its engines are in gangs, with its engine families.
+struct Used {
+    id: DeviceId,
+    lane: u32,
+    in_gangs: bool,
+    families: Families,
+}
+
+/// The lanes of devices used so far.
+static USED: Mutex<Vec<Used>> = Mutex::new(vec![]);
+
+/// The gangs of each device, in which engines of several lanes square numbers together.
+static GANGS: Mutex<Vec<(DeviceId, Arc<Gangs>)>> = Mutex::new(vec![]);
 
 /// Returns the engine families on a device, in its lane 0 ([`families_in_lane`]).
 ///
@@ -33,14 +45,33 @@ pub fn families_on(id: DeviceId) -> Result<Families, DeviceError> {
 /// # Errors
 /// Returns an error if the device or its driver does not exist, or cannot be opened.
 pub fn families_in_lane(id: DeviceId, lane: u32) -> Result<Families, DeviceError> {
+    used(id, lane, false)
+}
+
+/// Does the same as [`families_in_lane`], but engines square numbers k·2^n ± 1 in common launches with those of
+/// other lanes that have the same kernels: the same transform length, sign and variant. From about eight numbers
+/// of up to some 10^6 bits on, all are then squared in less time. Few numbers are squared more slowly.
+///
+/// # Errors
+/// Returns an error if the device or its driver does not exist, or cannot be opened.
+pub fn families_in_gangs(id: DeviceId, lane: u32) -> Result<Families, DeviceError> {
+    used(id, lane, true)
+}
+
+fn used(id: DeviceId, lane: u32, in_gangs: bool) -> Result<Families, DeviceError> {
     let mut used = USED.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some((.., families)) = used.iter().find(|(of, at, _)| (*of, *at) == (id, lane)) {
-        return Ok(families.clone());
+    let is_same = |of: &&Used| (of.id, of.lane, of.in_gangs) == (id, lane, in_gangs);
+    if let Some(of) = used.iter().find(is_same) {
+        return Ok(of.families.clone());
     }
     // Stored times of squarings are found by the model of the device in lane 0.
     let device = device_on(id)?;
-    let families = if lane == 0 { leaked(&device) } else { families_apart(id)? };
-    used.push((id, lane, families.clone()));
+    let families = match (lane, in_gangs) {
+        (0, false) => leaked(&device, None),
+        (_, false) => families_apart(id)?,
+        (_, true) => leaked(&Device::open(&id.to_string())?, Some(&gangs_of(id))),
+    };
+    used.push(Used { id, lane, in_gangs, families: families.clone() });
     Ok(families)
 }
 
@@ -51,11 +82,22 @@ pub fn families_in_lane(id: DeviceId, lane: u32) -> Result<Families, DeviceError
 /// # Errors
 /// Returns an error if the device or its driver does not exist, or cannot be opened.
 pub fn families_apart(id: DeviceId) -> Result<Families, DeviceError> {
-    Ok(leaked(&Device::open(&id.to_string())?))
+    Ok(leaked(&Device::open(&id.to_string())?, None))
 }
 
-fn leaked(device: &Device) -> Families {
-    families_of(device).into_iter().map(|family| &*Box::leak(family)).collect()
+/// Returns the gangs of a device.
+fn gangs_of(id: DeviceId) -> Arc<Gangs> {
+    let mut all = GANGS.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some((_, gangs)) = all.iter().find(|(of, _)| *of == id) {
+        return Arc::clone(gangs);
+    }
+    let gangs = Gangs::new(id);
+    all.push((id, Arc::clone(&gangs)));
+    gangs
+}
+
+fn leaked(device: &Device, gangs: Option<&Arc<Gangs>>) -> Families {
+    families_of(device, gangs).into_iter().map(|family| &*Box::leak(family)).collect()
 }
 
 /// Returns the engine families on the CPU.

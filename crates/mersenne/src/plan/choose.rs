@@ -167,7 +167,11 @@ impl PlanRequest {
 
     /// Returns the engine families on a device, in the lane of the request.
     fn families_on(&self, id: DeviceId) -> Result<Families, DeviceError> {
-        places::families_in_lane(id, self.lane)
+        if self.in_gangs {
+            places::families_in_gangs(id, self.lane)
+        } else {
+            places::families_in_lane(id, self.lane)
+        }
     }
 }
 

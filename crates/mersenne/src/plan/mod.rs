@@ -53,6 +53,9 @@ pub struct PlanRequest {
     /// The lane of the device ([`families_in_lane`](crate::engine::places::families_in_lane)). Threads that
     /// compute on one device at the same time have different lanes. The CPU has no lanes.
     pub lane: u32,
+    /// Whether engines on a device square numbers together with those of other lanes
+    /// ([`families_in_gangs`](crate::engine::places::families_in_gangs)).
+    pub in_gangs: bool,
 }
 
 /// The choice of an engine family, a transform length and a variant for one number. The margin of

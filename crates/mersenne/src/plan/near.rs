@@ -88,6 +88,7 @@ mod tests {
             length: Some(length),
             threads: Some(1),
             lane: 0,
+            in_gangs: false,
         };
         let error = Plan::new(Exponent::new(p).unwrap(), &request).unwrap_err();
         let cause = error.to_string();

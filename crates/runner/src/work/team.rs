@@ -22,6 +22,10 @@ use crate::warning::Warning;
 /// The largest number of workers of a [`Team`].
 pub const MOST_TOGETHER: u32 = 64;
 
+/// The smallest number of tests at a time that square their numbers in common launches. On an H200, fewer than
+/// eight numbers of 10^6 bits are squared faster in launches of their own (benches/NOTES.md, 2026-11-29).
+const LEAST_IN_GANGS: u32 = 8;
+
 /// Workers of one process with consecutive numbers, which do the assignments of one directory at the same time.
 #[derive(Debug)]
 pub struct Team {
@@ -32,7 +36,8 @@ impl Team {
     /// Creates a team of `together` workers with the settings of `first`, at least one. The first has the number
     /// of `first`, or else 0, the next ones have the numbers after it. Each has the number of threads that
     /// `first` has, and a lane of the device to itself
-    /// ([`PlanRequest::lane`](warpint_mersenne::PlanRequest::lane)). Plans are not measured
+    /// ([`PlanRequest::lane`](warpint_mersenne::PlanRequest::lane)). From eight workers on, their engines square
+    /// numbers together ([`PlanRequest::in_gangs`](warpint_mersenne::PlanRequest::in_gangs)). Plans are not measured
     /// ([`Worker::measures`]).
     ///
     /// # Errors
@@ -47,6 +52,7 @@ impl Team {
             let mut worker = first.clone();
             worker.number = Some(begin + lane);
             worker.request.lane = lane;
+            worker.request.in_gangs = together >= LEAST_IN_GANGS;
             // The tests of the others would disturb a measurement, which is made again for each number.
             worker.measures = false;
             worker

@@ -27,6 +27,7 @@ macro_rules! for_every_case {
             whole_tests
             other_numbers
             fermat_numbers
+            numbers_together
         }
     };
 }

@@ -12,8 +12,8 @@ use super::words::{Prepared, Weighted, WeightedWords};
 use super::{LARGEST_MULTIPLIER, bases, constants, largest_random_carry, padded};
 use crate::engine::fp64::{Fp64, form, margin};
 use crate::engine::gpu::{
-    self, Arithmetic, Layout, Machine, Others, Part, Products, Reduction, Shape as _, SquareCheck,
-    StepKind,
+    self, Arithmetic, Gangs, Layout, Machine, Others, Part, Products, Reduction, Shape as _,
+    SquareCheck, StepKind,
 };
 use crate::engine::{BuildOptions, Engine, EngineError, EngineFamily as _, Margin, Step};
 use crate::layout::{FormLayout, StoredDigits, StoredForm};
@@ -115,6 +115,7 @@ impl<L: Formed> Arithmetic for Form<L> {
     const COLUMNS: &'static str = constants::COLUMNS;
     const ROWS: &'static str = constants::ROWS;
     const SPECIALISED: bool = true;
+    const GATHERS: bool = !L::DIGITS && !L::REDUCES;
     const FINDS_ADDEND: bool = false;
 
     fn arithmetic() -> &'static str {
@@ -291,6 +292,21 @@ fn shape(length: usize, shared_memory: u32, variant: usize) -> Option<Shape> {
     best.or_else(|| Shape::all(length, shared_memory).into_iter().find(is_wide))
 }
 
+/// Shapes in which an H200 squares 32 numbers together faster than in the first shape of their length, which was
+/// chosen for one number. The times are in benches/NOTES.md, 2026-11-29.
+pub(super) const IN_GANGS: [&str; 4] = [
+    "112x256 7.4.4/8.8.4 8/8 8 128.128",
+    "240x128 5.6.8/4.8.4 8/8 8 128.128",
+    "128x256 8.4.4/4.16.4 4/8 4 128.128",
+    "192x192 6.4.8/6.8.4 4/8 4 128.128",
+];
+
+/// Returns the shape of [`IN_GANGS`] that has the given length.
+fn shape_in_gang(length: usize, shared_memory: u32) -> Option<Shape> {
+    let mut known = IN_GANGS.into_iter().filter_map(|name| name.parse::<Shape>().ok());
+    known.find(|shape| 2 * shape.points() == length && shape.fits(shared_memory))
+}
+
 /// Returns the sources of the kernels for both signs and for padded transforms, as [`super::sources`] does.
 pub(super) fn sources(length: usize, shared_memory: u32) -> Vec<Source> {
     let of_sign = |sign| {
@@ -302,7 +318,14 @@ pub(super) fn sources(length: usize, shared_memory: u32) -> Vec<Source> {
     };
     let weighted = [Sign::Minus, Sign::Plus].into_iter().filter_map(of_sign).flatten();
     let padded = shape(length, shared_memory, 0).map(|shape| padded::sources(&shape));
-    weighted.chain(padded.into_iter().flatten()).collect()
+    let of_gang = || {
+        let shape = shape_in_gang(length, shared_memory)?;
+        let number = |sign| Number::new(3, 2, 1, sign).ok();
+        let numbers = [number(Sign::Minus)?, number(Sign::Plus)?];
+        Some(numbers.map(|number| gpu::sources_of::<Form<StoredForm>>(&shape, number)).concat())
+    };
+    let others = [padded, of_gang()].into_iter().flatten().flatten();
+    weighted.chain(others).collect()
 }
 
 pub(super) fn unusable(number: Number, length: usize, reason: &str) -> EngineError {
@@ -362,17 +385,24 @@ impl Others for OtherNumbers {
     fn build(
         &self,
         device: &Device,
+        gangs: Option<&Gangs>,
         number: Number,
         length: usize,
         options: BuildOptions,
     ) -> Result<Box<dyn Engine>, EngineError> {
-        let shape = shape(length, device.info().shared_memory_per_block, options.variant);
+        let shared_memory = device.info().shared_memory_per_block;
+        let is_weighted = is_weighted(number, length);
+        let gangs = gangs.filter(|_| is_weighted && number.base() == 2);
+        let in_gang = gangs.filter(|_| options.variant == 0);
+        let shape = in_gang
+            .and_then(|_| shape_in_gang(length, shared_memory))
+            .or_else(|| shape(length, shared_memory, options.variant));
         let no_shape = || unusable(number, length, "there is no such shape of this length");
         let shape = shape.ok_or_else(no_shape)?;
         if options.check_squarings {
             return Err(unusable(number, length, "squarings cannot be checked"));
         }
-        if !is_weighted(number, length) {
+        if !is_weighted {
             return padded::build(device, number, shape, options.registers);
         }
         if number.base() != 2 {
@@ -380,7 +410,8 @@ impl Others for OtherNumbers {
         }
         let layout = || StoredForm::new(FormLayout::new(number, length));
         let products = Products::<Form<StoredForm>>::new(device, layout(), shape, false)?;
-        Ok(Box::new(Machine::new(device, layout(), options.registers, products)?))
+        let machine = Machine::new(device, layout(), options.registers, products)?;
+        Ok(Box::new(machine.in_gang(gangs)?))
     }
 }
 
@@ -460,6 +491,17 @@ mod tests {
         for other in others {
             assert!(!OtherNumbers.takes(other.parse().unwrap(), &lengths), "{other}");
         }
+    }
+
+    #[test]
+    fn shapes_in_gangs_are_sound() {
+        for name in IN_GANGS {
+            let shape: Shape = name.parse().unwrap();
+            assert!(shape.is_sound() && shape.width > 1, "{name}");
+            assert_eq!(shape.to_string(), name);
+            assert_eq!(shape_in_gang(2 * shape.points(), 227 << 10), Some(shape));
+        }
+        assert_eq!(shape_in_gang(1 << 20, 227 << 10), None);
     }
 
     #[test]

@@ -17,7 +17,7 @@
 
 mod bases;
 pub(super) mod constants;
-mod form;
+pub(super) mod form;
 pub(super) mod instructions;
 mod line;
 mod padded;

@@ -197,6 +197,7 @@ impl<A: Weighted> gpu::Words<A> for WeightedWords {
 mod tests {
     use super::*;
     use crate::engine::fp64_gpu::all_lengths;
+    use crate::engine::fp64_gpu::form::IN_GANGS;
     use crate::engine::goldilocks::Goldilocks;
     use crate::engine::gpu::{Line, Machine, Products, Shape as _};
     use crate::engine::{BuildOptions, Engine, EngineFamily};
@@ -266,6 +267,7 @@ mod tests {
         let device = Device::simulator().unwrap();
         let known =
             all_lengths().filter(|&n| n >= 1 << 16).filter_map(|n| Shape::best(n, 227 << 10));
+        let known = known.chain(IN_GANGS.into_iter().filter_map(|name| name.parse().ok()));
         let mut seen = std::collections::HashSet::new();
         for shape in known {
             let plain = Shape { streaming: false, ..shape };

@@ -24,7 +24,7 @@ use super::shape::Shape;
 use super::tables::Tables;
 use crate::engine::goldilocks::Goldilocks;
 use crate::engine::gpu::{
-    self, Arithmetic, LineTables, Machine, Others, Part, Products, Shape as _, Words,
+    self, Arithmetic, Gangs, LineTables, Machine, Others, Part, Products, Shape as _, Words,
 };
 use crate::engine::{BuildOptions, Engine, EngineError, EngineFamily as _, Health, Margin, Step};
 use crate::layout::{DigitLayout, StoredDigits};
@@ -223,6 +223,7 @@ impl Others for PowersPlusOne {
     fn build(
         &self,
         device: &Device,
+        _: Option<&Gangs>,
         number: Number,
         length: usize,
         options: BuildOptions,

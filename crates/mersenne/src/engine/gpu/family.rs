@@ -2,10 +2,12 @@
 
 use std::marker::PhantomData;
 use std::ops::RangeInclusive;
+use std::sync::Arc;
 
 use warpint_device::{Device, Source};
 
-use super::kernels::{default_parts, source};
+use super::gang::Gangs;
+use super::kernels::{default_parts, source, sources_of_gang};
 use super::machine::Machine;
 use super::products::Products;
 use super::{Arithmetic, Family, Layout as _, Shape, squares};
@@ -25,6 +27,8 @@ fn first() -> Number {
 #[derive(Debug)]
 pub struct OnDevice<A> {
     device: Device,
+    /// The gangs of the device; `None` if engines make launches of their own only.
+    gangs: Option<Arc<Gangs>>,
     place: String,
     exponents: RangeInclusive<u32>,
     arithmetic: PhantomData<A>,
@@ -40,7 +44,13 @@ impl<A: Family> OnDevice<A> {
     pub fn new(device: Device) -> Self {
         let info = device.info();
         let exponents = A::exponents(&lengths::<A>(info.shared_memory_per_block, 0, usize::MAX));
-        Self { place: info.id.clone(), device, exponents, arithmetic: PhantomData }
+        Self { place: info.id.clone(), device, gangs: None, exponents, arithmetic: PhantomData }
+    }
+
+    /// Lets engines square several numbers in one launch, in gangs, where kernels can.
+    #[must_use]
+    pub(in crate::engine) fn in_gangs(self, gangs: Option<&Arc<Gangs>>) -> Self {
+        Self { gangs: gangs.cloned(), ..self }
     }
 
     fn shared_memory(&self) -> u32 {
@@ -107,7 +117,9 @@ pub(in crate::engine) fn sources_of<A: Arithmetic>(
 ) -> Vec<Source> {
     let parts = default_parts::<A>(shape).into_iter();
     let products = parts.map(|part| source::<A>(shape, number, part, false));
-    [A::Layout::combine_source()].into_iter().chain(products).collect()
+    let gang = A::GATHERS.then(|| sources_of_gang::<A>(shape, number));
+    let all = [A::Layout::combine_source()].into_iter().chain(products);
+    all.chain(gang.into_iter().flatten()).collect()
 }
 
 impl<A: Family> EngineFamily for OnDevice<A> {
@@ -217,7 +229,7 @@ impl<A: Family> EngineFamily for OnDevice<A> {
         match A::others() {
             Some(others) if !number.is_mersenne() => {
                 self.margin_for(number, length)?;
-                others.build(&self.device, number, length, options)
+                others.build(&self.device, self.gangs.as_deref(), number, length, options)
             }
             _ => {
                 only_mersenne(A::arithmetic(), number, length)?;

@@ -203,6 +203,14 @@ pub(in crate::engine) fn source<A: Arithmetic>(
     A::specialise(source, shape, number, part, sums)
 }
 
+/// Returns the sources of the kernels that square several numbers in one launch: of rows, of columns, and of
+/// columns with the measurement of round-off.
+pub(super) fn sources_of_gang<A: Arithmetic>(shape: &A::Shape, number: Number) -> [Source; 3] {
+    let columns = |measured| Part::Columns { step: A::kind(Step::Square), measured };
+    let parts = [Part::Rows(RowsKind::Square), columns(false), columns(true)];
+    parts.map(|part| source::<A>(shape, number, part, false).define("GANG", 1))
+}
+
 /// The kernels that have been built so far for an engine.
 pub(super) struct Kernels<A: Arithmetic> {
     device: Device,

@@ -2,10 +2,13 @@
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::sync::Arc;
 use std::time::Duration;
 
 use warpint_device::{Arg, Buffer, Capture, Device, Graph, Kernel, Launch, Source, common};
 
+use super::gang::{Gang, Gangs};
+use super::kernels::StepKind;
 use super::products::{Call, Products};
 use super::{Arithmetic, Layout, SquareCheck, Words};
 use crate::engine::{Engine, EngineError, Health, KernelTime, KernelTimer, Step, by_kind};
@@ -39,6 +42,8 @@ pub(in crate::engine) struct Machine<A: Arithmetic> {
     graphs: Vec<(Step, Graph)>,
     /// Graphs of [`PATTERN`] squarings, by m and by bits: the square number j is multiplied by m if bit j is 1.
     patterns: HashMap<(u32, u32), Graph>,
+    /// The gang that launches graphs of squarings for this engine; `None` if the engine does so itself.
+    gang: Option<Arc<Gang>>,
     /// The number of squarings, from now on, in which round-off is always measured.
     watched: u64,
     /// The number of products since the last call of [`Words::sync`]. It is at most
@@ -61,12 +66,24 @@ impl<A: Arithmetic> Machine<A> {
             combine: None,
             graphs: vec![],
             patterns: HashMap::new(),
+            gang: None,
             watched: A::Words::WATCHED,
             unsynced: 0,
             device: device.clone(),
             layout,
             products,
         })
+    }
+
+    /// Joins a gang, if there are gangs and the kernels can square several numbers in one launch.
+    pub(in crate::engine) fn in_gang(self, gangs: Option<&Gangs>) -> Result<Self, EngineError> {
+        let Some(gangs) = gangs.filter(|_| A::GATHERS) else { return Ok(self) };
+        let mut machine = self;
+        let plan = machine.products.plan_of_gang(A::Words::GRAPH_SQUARINGS);
+        // Gangs are formed one after the other. This lets their kernels be compiled at the same time.
+        machine.device.programs(&plan.sources())?;
+        machine.gang = Some(gangs.join(plan)?);
+        Ok(machine)
     }
 
     /// Waits for the device and evaluates the round-off that was measured since the last call, and
@@ -133,7 +150,12 @@ impl<A: Arithmetic> Machine<A> {
             self.products.squaring(step, true)?.iter().try_for_each(Call::make)?;
         }
         n -= watched;
-        if n >= A::Words::GRAPH_SQUARINGS {
+        if n >= A::Words::GRAPH_SQUARINGS
+            && let Some(gang) = self.gang.as_ref().filter(|_| A::kind(step) == StepKind::Square)
+        {
+            self.device.synchronize()?;
+            gang.square(self.products.args_of_gang(step), n / A::Words::GRAPH_SQUARINGS)?;
+        } else if n >= A::Words::GRAPH_SQUARINGS {
             let at = match self.graphs.iter().position(|(of, _)| *of == step) {
                 Some(at) => at,
                 None => {
@@ -418,8 +440,11 @@ impl<A: Arithmetic> KernelTimer for Machine<A> {
         self.with_squares(|squares| squares.changed(reg));
         self.products.prepare(step, Shift::ZERO, false)?;
         self.products.digits_to_spectrum(&self.registers[reg])?;
-        // While the device is busy with these, the host runs ahead of it.
-        self.squarings(n / 2, step)?;
+        // While the device is busy with these, the host runs ahead of it. A gang would be waited for.
+        let gang = self.gang.take();
+        let started = self.squarings(n / 2, step);
+        self.gang = gang;
+        started?;
         let timed = n - 1 - n / 2;
         self.products.note_launches(timed);
         let calls = self.products.squaring(step, false)?;
@@ -434,6 +459,25 @@ impl<A: Arithmetic> KernelTimer for Machine<A> {
         self.unsynced = n;
         self.sync()?;
         Ok(means)
+    }
+}
+
+#[cfg(test)]
+#[cfg(feature = "sim")]
+impl<A: Arithmetic> Machine<A> {
+    pub(in crate::engine) fn products(&mut self) -> &mut Products<A> {
+        &mut self.products
+    }
+
+    /// Begins squarings of a register.
+    pub(in crate::engine) fn begin(&mut self, reg: usize) -> Result<(), EngineError> {
+        self.products.prepare(Step::Square, Shift::ZERO, false)?;
+        self.begin_squarings(reg, Step::Square, Shift::ZERO)
+    }
+
+    /// Ends squarings of a register, with another one.
+    pub(in crate::engine) fn end(&mut self, reg: usize) -> Result<(), EngineError> {
+        self.products.spectrum_to_digits(&mut self.registers[reg], Step::Square)
     }
 }
 

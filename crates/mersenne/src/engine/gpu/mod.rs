@@ -9,6 +9,7 @@
 //! | `products` | spectrum, tables and launches |
 //! | `reduction` | the reduction of products that are longer than residues |
 //! | `machine` | the engine: registers, and the order of launches |
+//! | `gang` | squarings of several numbers in one launch |
 //! | `squares` | the check of squarings by sums that kernels make |
 //!
 //! A transform of R·C points is computed along the columns, then along the rows. The kernel of rows
@@ -26,6 +27,7 @@
 pub(super) mod compared;
 mod digits;
 mod family;
+mod gang;
 mod kernels;
 mod machine;
 mod products;
@@ -46,6 +48,7 @@ pub use family::OnDevice;
 #[cfg(test)]
 pub(super) use family::lengths;
 pub(super) use family::{sources, sources_of};
+pub(super) use gang::Gangs;
 pub(super) use kernels::{ExactRows, Part, StepKind};
 pub(super) use reduction::Reduction;
 pub(super) use shape::{Line, MAX_THREADS, REGISTERS, SHARED_MEMORY, Shape, resident};
@@ -97,6 +100,9 @@ pub(super) trait Arithmetic: Send + Sized + 'static {
     /// separately for each kind of step ([`Self::kind`]), and `columns` also with and without the
     /// measurement of round-off. If false, each of these two kernels is built only once.
     const SPECIALISED: bool;
+
+    /// Whether the kernels of squarings can square several numbers in one launch (GANG in the kernels).
+    const GATHERS: bool = false;
 
     /// Whether 2 is subtracted at the shift of the residue, whose word `square_rows` finds.
     const FINDS_ADDEND: bool = true;
@@ -204,10 +210,12 @@ pub(super) trait Others: Sync {
         0
     }
 
-    /// Builds an engine for a number at a transform length of the device.
+    /// Builds an engine for a number at a transform length of the device. If there are `gangs` and the kernels
+    /// can square several numbers in one launch, the engine joins one of them.
     fn build(
         &self,
         device: &Device,
+        gangs: Option<&Gangs>,
         number: Number,
         length: usize,
         options: BuildOptions,

@@ -1,10 +1,12 @@
 //! Products of registers, computed by the kernels.
 
-use warpint_device::{Arg, Buffer, Capture, Device, DeviceError, Kernel, Launch, assert_room};
+use warpint_device::{
+    Arg, Buffer, Capture, Device, DeviceError, Kernel, Launch, assert_room, structure,
+};
 
-use super::kernels::{Kernels, Part, RowsKind};
+use super::kernels::{Kernels, Part, RowsKind, sources_of_gang};
 use super::reduction::Reduction;
-use super::{Arithmetic, Layout as _, Shape, Words};
+use super::{Arithmetic, Layout as _, Shape, Words, gang};
 use crate::Shift;
 use crate::engine::{EngineError, Step};
 
@@ -210,6 +212,13 @@ impl<A: Arithmetic> Products<A> {
         args
     }
 
+    /// Returns the arguments of `columns`.
+    fn columns_args(&mut self, step: Step) -> Vec<Arg> {
+        let mut args = vec![Arg::from(&mut self.spectrum)];
+        args.extend(self.carry_args(step));
+        args
+    }
+
     /// Returns the arguments of `square_rows`.
     fn square_args(&mut self, step: Step) -> Vec<Arg> {
         let finds = A::FINDS_ADDEND && step == Step::SquareMinusTwo;
@@ -229,8 +238,7 @@ impl<A: Arithmetic> Products<A> {
             return self.reduced_squaring(step, measured);
         }
         let rows = self.square_args(step);
-        let mut args = vec![Arg::from(&mut self.spectrum)];
-        args.extend(self.carry_args(step));
+        let args = self.columns_args(step);
         let passes = &self.passes;
         let kernel = passes.kernels.columns(step, measured)?;
         let columns = passes.columns(kernel, passes.shape.tiles() + 1, args);
@@ -258,6 +266,33 @@ impl<A: Arithmetic> Products<A> {
         let to_spectrum = passes.digits_to(words, spectrum, reduction.residue())?;
         calls.extend([reduction.reduce(step), to_spectrum]);
         Ok(calls)
+    }
+
+    /// Returns the launches of a squaring in a gang, for one number, with `squarings` squarings in a graph.
+    pub(super) fn plan_of_gang(&mut self, squarings: u64) -> gang::Plan {
+        let step = Step::Square;
+        let rows = structure(&self.square_args(step)).len();
+        let columns = structure(&self.columns_args(step)).len();
+        let Passes { layout, shape, kernels, .. } = &self.passes;
+        let [of_rows_source, of_columns_source, measuring] =
+            sources_of_gang::<A>(shape, layout.number());
+        let launch = Launch::linear(shape.tiles() + 1, shape.column_threads());
+        let launch = launch.shared(kernels.column_shared_bytes());
+        let of_rows = Launch::linear(shape.row_blocks(), shape.row_threads());
+        let of_rows = of_rows.shared(shape.row_shared_bytes());
+        gang::Plan {
+            rows: gang::Part { source: of_rows_source, launch: of_rows, words: rows },
+            columns: gang::Part { source: of_columns_source, launch, words: columns },
+            measuring,
+            begins_early: A::begins_early(shape),
+            squarings,
+        }
+    }
+
+    /// Returns the arguments of the kernels of a squaring, of rows and of columns. `step` must have the kernels
+    /// of [`Step::Square`].
+    pub(super) fn args_of_gang(&mut self, step: Step) -> [Vec<Arg>; 2] {
+        [self.square_args(step), self.columns_args(step)]
     }
 
     /// Applies `step` to the residue that the spectrum represents, and writes the digits of the

@@ -10,7 +10,7 @@ mod threads;
 mod transfers;
 
 pub use lengths::{forced_lengths, refused_lengths};
-pub use numbers::{fermat_numbers, other_numbers};
+pub use numbers::{fermat_numbers, numbers_together, other_numbers};
 pub use patterns::carry_patterns;
 pub use products::{aliased_registers, products, sums};
 pub use residues::{known_residues, ll_residues, prp_residues, whole_tests};
@@ -55,7 +55,7 @@ fn with_twins(
 }
 
 /// The names of the quick cases of a device. They share kernels for a few lengths.
-pub const QUICK: [&str; 13] = [
+pub const QUICK: [&str; 14] = [
     "squares",
     "lucas_lehmer_steps",
     "small_multipliers",
@@ -69,4 +69,5 @@ pub const QUICK: [&str; 13] = [
     "whole_tests",
     "other_numbers",
     "fermat_numbers",
+    "numbers_together",
 ];

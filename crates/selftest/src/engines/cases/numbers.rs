@@ -1,7 +1,11 @@
 //! Tests of numbers k·b^n ± 1 other than Mersenne numbers, for the families that take them.
 
+use std::thread;
+
 use num_bigint::BigUint;
 use rand::RngExt;
+use warpint_device::{DeviceChoice, DeviceId};
+use warpint_mersenne::engine::places::families_in_gangs;
 use warpint_mersenne::{Engine, EngineFamily, Number, Plan, Residue, Shift, Sign, Step};
 
 use crate::sample::{self, Random, Scale};
@@ -192,4 +196,67 @@ pub fn fermat_numbers(
         }
     }
     Ok(())
+}
+
+/// The squarings of [`numbers_together`]: several graphs, and some that are launched one by one.
+const TOGETHER: u64 = 715;
+
+/// An exponent n for which k·2^n ± 1 with k = 3, 5, … has 64K words on a GPU.
+const ABOUT_A_MILLION: u32 = 1_200_000;
+
+/// Squares several numbers k·2^n ± 1 at the same time, each in a thread and in a lane of the device, and compares
+/// the results with those of engines that compute alone. On the CPU there are no lanes.
+pub fn numbers_together(
+    family: &'static dyn EngineFamily,
+    _seed: u64,
+    scale: Scale,
+) -> Result<(), String> {
+    let Ok(DeviceChoice::On(device)) = family.place().parse() else { return Ok(()) };
+    // At the large sizes, a length that has a shape of its own for gangs.
+    let large = matches!(scale, Scale::Whole | Scale::Large);
+    let n = if large { ABOUT_A_MILLION } else { scale.largest(BITS.1).max(BITS.0) };
+    for (sign, step) in [(Sign::Plus, Step::Square), (Sign::Minus, Step::SquareMinusTwo)] {
+        let numbers = [3, 5, 7, 9, 11].into_iter().filter_map(|k| Number::new(k, 2, n, sign).ok());
+        let numbers: Vec<Number> = numbers.filter(|number| family.takes(*number)).collect();
+        let together: Vec<Result<Residue, String>> = thread::scope(|scope| {
+            let start = |(i, &number): (usize, &Number)| {
+                let lane = i as u32;
+                scope.spawn(move || squared(in_gangs(family, device, lane)?, number, step))
+            };
+            let threads: Vec<_> = numbers.iter().enumerate().map(start).collect();
+            let ended = threads.into_iter().map(|thread| thread.join());
+            ended.map(|result| result.unwrap_or_else(|_| Err("a thread panicked".into()))).collect()
+        });
+        for (&number, found) in numbers.iter().zip(together) {
+            if found? != squared(family, number, step)? {
+                return Err(failed(family, number, &"the result of squarings with other numbers"));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Returns the family of the same name, in gangs, in a lane of the device.
+fn in_gangs(
+    family: &'static dyn EngineFamily,
+    device: DeviceId,
+    lane: u32,
+) -> Result<&'static dyn EngineFamily, String> {
+    let families = families_in_gangs(device, lane).map_err(|e| e.to_string())?;
+    let same = families.into_iter().find(|of| of.name() == family.name());
+    same.ok_or_else(|| format!("lane {lane} has no family {}", family.name()))
+}
+
+fn squared(
+    family: &'static dyn EngineFamily,
+    number: Number,
+    step: Step,
+) -> Result<Residue, String> {
+    let mut engine = build(family, number)?;
+    let mut found = || {
+        engine.set(0, 3, Shift::ZERO)?;
+        engine.square(0, TOGETHER, step, Shift::ZERO)?;
+        engine.read(0, Shift::ZERO)
+    };
+    found().map_err(|e| failed(family, number, &e))
 }
