@@ -128,7 +128,7 @@ Examples:
   warpint selftest --faults
 
   $ warpint selftest word:: --quiet
-  18 passed, 0 failed";
+  19 passed, 0 failed";
 
 #[derive(Debug, Args)]
 pub(crate) struct SelftestArgs {

@@ -94,15 +94,19 @@ fn tally(ended: Ended) -> Tally {
     }
 }
 
-/// Returns what a result states about its number, by the name and the kind of the test.
+/// Returns what a result states about its number, by the name, the exponent and the kind of the
+/// test.
 fn facts(reports: &[Report]) -> BTreeMap<String, Value> {
     let fact = |report: &Report| {
         let all = serde_json::to_value(report).unwrap();
         let keys = ["status", "number", "exponent", "worktype", "res64", "iterations", "errors"];
         let facts: Value = keys.iter().map(|key| (*key, all[key].clone())).collect();
-        (format!("{} {}", all["credit"]["assignment"], all["worktype"]), facts)
+        let name = &all["credit"]["assignment"];
+        (format!("{name} {} {}", all["exponent"], all["worktype"]), facts)
     };
-    reports.iter().map(fact).collect()
+    let all: BTreeMap<String, Value> = reports.iter().map(fact).collect();
+    assert_eq!(all.len(), reports.len(), "two results with one name");
+    all
 }
 
 /// Returns the lines of all files for results, sorted by the assignment, which each of them names.
