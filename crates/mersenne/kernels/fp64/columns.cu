@@ -55,6 +55,9 @@
 #if SUMS
 #include "sums.cuh"
 #endif
+#if KIND == 4
+#include "reduce.cuh"
+#endif
 
 // The number of launches that `errors` holds, with two words each: the largest distance to an
 // integer, and the largest carry, as the upper words of doubles. `sums` holds as many launches.
@@ -105,14 +108,14 @@ DEVICE void finish_sums(const Sums& made, const Element* __restrict__ factors, u
 
 #if KIND == 0 || KIND == 3
 // Adds the sum over the digits of a tile to `sums`.
-DEVICE void sum_of_digits(const i32* __restrict__ digits, const Element* __restrict__ factors,
+DEVICE void sum_of_digits(const Digits* __restrict__ digits, const Element* __restrict__ factors,
                           const PointFactors* __restrict__ point_factors, u64* sums, u32 columns, u32 m, u32 column,
                           const Weights& weights) {
     Sums made;
     unrolled<0, Q>([&](auto i) {
         Point p = weights.point<VALUE(i)>();
-        const i32* d = digits + 2 * ((VALUE(i) * M + m) * COLUMNS + column);
-        made.add_digits(p.long0 ? d[0] : 2 * d[0], d[1], point_factors[3 * VALUE(i) + 1 + p.wrapped]);
+        const Digits d = digits[(VALUE(i) * M + m) * COLUMNS + column];
+        made.add_digits(p.long0 ? d.first : 2 * d.first, d.second, point_factors[3 * VALUE(i) + 1 + p.wrapped]);
     });
     finish_sums(made, factors, sums, columns, m, column, weights);
 }
@@ -121,35 +124,24 @@ DEVICE void sum_of_digits(const i32* __restrict__ digits, const Element* __restr
 
 #if KIND == 0
 
-// From digits as [word], |d| < 2^30, to the spectrum. If PADDED is defined as 1, the upper half of the words is
-// zero and is not read, and the launch may begin before the preceding one has ended.
-#if PADDED
-#define DIGITS_PARAMETER const i32* digits
-#else
-#define DIGITS_PARAMETER const i32* __restrict__ digits
-#endif
+// From digits as [word], |d| < 2^30, to the spectrum.
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
-digits_to_spectrum(Complex* data, DIGITS_PARAMETER, const Complex* __restrict__ tables
+digits_to_spectrum(Complex* data, const Digits* __restrict__ digits, const Complex* __restrict__ tables
                    WORDS_FIELDS(AS_PARAMETER) SUMS_FIELDS(AS_PARAMETER)) {
     DYNAMIC_SHARED(Complex, tile);
     const Words words = WORDS;
     const u32 columns = blockIdx.x, column = columns * WIDTH + threadIdx.x % WIDTH, m = threadIdx.x / WIDTH;
-    const Weights weights(row_weights, column_weights, fractions, m, column, words);
+    const Weights weights WEIGHTS;
     Complex x[Q];
-#if PADDED
-    last_launch();
-#endif
     unrolled<0, Q>([&](auto i) {
+        const Digits d = digits[(VALUE(i) * M + m) * COLUMNS + column];
 #if PADDED
-        if constexpr (2 * VALUE(i) >= Q) {
-            x[VALUE(i)] = {0.0, 0.0};
-            return;
-        }
-#endif
+        x[VALUE(i)] = {to_double(d.first), to_double(d.second)};
+#else
         Point p = weights.point<VALUE(i)>();
-        const i32* d = digits + 2 * ((VALUE(i) * M + m) * COLUMNS + column);
         double v = weights.forward0<VALUE(i)>(p);
-        x[VALUE(i)] = {d[0] * words.unit(p.long0) * v, d[1] * words.unit(p.long1) * weights.forward1(p, v)};
+        x[VALUE(i)] = {d.first * words.unit(p.long0) * v, d.second * words.unit(p.long1) * weights.forward1(p, v)};
+#endif
     });
 #if SUMS
     // If digits change between this and the reading above, the next squaring fails its check.
@@ -158,14 +150,76 @@ digits_to_spectrum(Complex* data, DIGITS_PARAMETER, const Complex* __restrict__ 
     to_spectrum(x, data, tables, tile, columns);
 }
 
+#elif KIND == 4
+
+// Returns the digits of a point whose first word is not at an end of a residue.
+DEVICE Complex reduced(const Digits* product, const double* __restrict__ table, const Constants& c, u32 point,
+                      double multiplier) {
+    // Words 2·point − 2 to 2·point + 1 of the sum, and the words of the product that they need.
+    constexpr int BELOW = FACTORS + 1, PAIRS = (BELOW + 1) / 2 + 1;
+    double low[2 * PAIRS], u[4];
+    unrolled<0, PAIRS>([&](auto i) {
+        const Digits d = product[point + 1 - PAIRS + VALUE(i)];
+        low[2 * VALUE(i)] = to_double(d.first);
+        low[2 * VALUE(i) + 1] = to_double(d.second);
+    });
+    const i32* high = (const i32*)product + c.words + 2 * point - 2 - c.lift;
+    unrolled<0, 4>([&](auto i) {
+        u[VALUE(i)] = c.upper * to_double(high[VALUE(i)]);
+        unrolled<0, FACTORS>([&](auto a) {
+            u[VALUE(i)] = fma(table[VALUE(a)], low[2 * PAIRS - 4 + VALUE(i) - VALUE(a)], u[VALUE(i)]);
+        });
+        u[VALUE(i)] *= multiplier;
+    });
+    return {c.settled(u[0], u[1], u[2], true, true, true), c.settled(u[1], u[2], u[3], true, true, true)};
+}
+
+// From the digits of a product z to the spectrum of the digits of `multiplier`·k·z + `addend`·β^start (reduce.cuh).
+extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
+product_to_spectrum(Complex* data, const Digits* product, const Complex* __restrict__ tables
+                    CONSTANTS_FIELDS(AS_PARAMETER), double multiplier, double addend) {
+    DYNAMIC_SHARED(Complex, tile);
+    const u32 columns = blockIdx.x, column = columns * WIDTH + threadIdx.x % WIDTH, m = threadIdx.x / WIDTH;
+    const Constants constants = CONSTANTS;
+    double* const ends = (double*)tile;
+    static_assert(Tile::COUNT >= SLOTS / 2 + 1, "the slots of both ends");
+    // Whether a row of the tile begins with word i: whether it has words at the ends.
+    const u32 first_of_tile = 2 * columns * WIDTH, last_of_tile = first_of_tile + 2 * WIDTH - 1;
+    const u32 from = constants.start % (2 * COLUMNS), to = (constants.words - 1) % (2 * COLUMNS);
+    const bool has_high = from <= to ? first_of_tile <= to && last_of_tile >= from : first_of_tile <= to || last_of_tile >= from;
+    const bool has_ends = first_of_tile < LOW || has_high;
+    last_launch();
+    if (has_ends) {
+        auto word = [&](u32 i) { return multiplier * word_of_product<FACTORS>((const i32*)product, table, constants, i); };
+        reduce_ends<THREADS>(ends, table, FACTORS, constants, addend, word);
+    }
+    Complex x[Q];
+    unrolled<0, Q>([&](auto i) {
+        constexpr u32 I = VALUE(i);
+        x[I] = {0.0, 0.0};
+        const u32 point = (I * M + m) * COLUMNS + column;
+        if constexpr (2 * I >= Q) return;
+        if (2 * point >= words) return;
+        auto at_end = [&](u32 w) { return w < words ? ends[2 + slot_of_word(w, constants)] : 0.0; };
+        if (is_at_end(2 * point, constants)) {
+            x[I] = {at_end(2 * point), at_end(2 * point + 1)};
+            return;
+        }
+        x[I] = reduced(product, table, constants, point, multiplier);
+        if (is_at_end(2 * point + 1, constants)) x[I].im = at_end(2 * point + 1);
+    });
+    if (has_ends) __syncthreads();
+    to_spectrum(x, data, tables, tile, columns);
+}
+
 #elif KIND == 3
 
 // The sum over digits, without a transform.
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
-sum_digits(const i32* __restrict__ digits WORDS_FIELDS(AS_PARAMETER) SUMS_FIELDS(AS_PARAMETER)) {
+sum_digits(const Digits* __restrict__ digits WORDS_FIELDS(AS_PARAMETER) SUMS_FIELDS(AS_PARAMETER)) {
     const Words words = WORDS;
     const u32 columns = blockIdx.x, column = columns * WIDTH + threadIdx.x % WIDTH, m = threadIdx.x / WIDTH;
-    const Weights weights(row_weights, column_weights, fractions, m, column, words);
+    const Weights weights WEIGHTS;
     sum_of_digits(digits, factors, point_factors, sums, columns, m, column, weights);
 }
 
@@ -173,7 +227,7 @@ sum_digits(const i32* __restrict__ digits WORDS_FIELDS(AS_PARAMETER) SUMS_FIELDS
 
 // Splits off the carry of a point. Returns the carry + MAGIC.
 DEVICE double split_off(Complex& s, const Words& words, Point p) {
-#if DIGITS
+#if INTEGERS
     double carry = fma(fma(s.re, words.unit(p.long0), s.im), words.unit(p.long1), MAGIC);
     s.im = fma(MAGIC - carry, words.base(p.long1), s.im);
 #else
@@ -200,6 +254,8 @@ DEVICE void carry_out(Complex (&x)[Q], const Handover& handover, const Weights& 
 #if DIGITS
         u0 *= words.base(p.long0);
         u1 *= words.base(p.long1);
+#endif
+#if INTEGERS
         const double r0 = MAGIC, r1 = MAGIC;
 #else
         double r0 = words.magic(p.long0), r1 = words.magic(p.long1);
@@ -209,7 +265,7 @@ DEVICE void carry_out(Complex (&x)[Q], const Handover& handover, const Weights& 
         // Distances are |x·u − s| in units of the word's base.
         auto distance = [&](double v, double u, double s, bool is_long) {
             const u32 high = (u32)__double2hiint(fma(v, u, -s)) & 0x7fffffffu;
-#if DIGITS
+#if INTEGERS
             return high;
 #else
             return high + ((words.bits + is_long) << 20);
@@ -306,7 +362,7 @@ DEVICE void carry_on(Complex (&x)[Q], const Handover& handover, const Weights& w
 // Returns a point's digits after adding the carry of the preceding point. `between` receives the
 // carry from the first word to the second, + MAGIC.
 DEVICE Complex carry_in(Complex s, double incoming, const Words& words, Point p, double& between) {
-#if DIGITS
+#if INTEGERS
     double s0 = s.re + (incoming - MAGIC);
     between = fma(s0, words.unit(p.long0), MAGIC);
     double carry = between - MAGIC;
@@ -347,7 +403,7 @@ columns(const Member* __restrict__ members) {
 #elif KIND == 1
 columns(Complex* data CARRY_FIELDS(AS_PARAMETER)) {
 #else
-spectrum_to_digits(Complex* data, i32* __restrict__ digits CARRY_FIELDS(AS_PARAMETER)) {
+spectrum_to_digits(Complex* data, Digits* __restrict__ digits CARRY_FIELDS(AS_PARAMETER)) {
 #endif
     DYNAMIC_SHARED(Complex, tile);
     // Tickets depend not on the preceding launch, but on the preceding launch of a kernel of
@@ -381,7 +437,7 @@ spectrum_to_digits(Complex* data, i32* __restrict__ digits CARRY_FIELDS(AS_PARAM
     });
 #endif
     const Words words = WORDS;
-    const Weights weights(row_weights, column_weights, fractions, m, column, words);
+    const Weights weights WEIGHTS;
     const Handover handover(tile);
     auto out = [&](auto subtract) {
         carry_out<VALUE(subtract)>(x, handover, weights, addend, carries, errors + 2 * (launch % MEASURED), columns_,
@@ -454,14 +510,10 @@ spectrum_to_digits(Complex* data, i32* __restrict__ digits CARRY_FIELDS(AS_PARAM
 #endif
         x[VALUE(i)] = {s.re * v, s.im * weights.forward1(p, v)};
 #else
-        i32* d = digits + 2 * ((VALUE(i) * M + m) * COLUMNS + column);
-#if DIGITS
-        d[0] = __double2int_rn(s.re);
-        d[1] = __double2int_rn(s.im);
-#else
-        d[0] = __double2int_rn(s.re * words.base(p.long0));
-        d[1] = __double2int_rn(s.im * words.base(p.long1));
+#if !INTEGERS
+        s = {s.re * words.base(p.long0), s.im * words.base(p.long1)};
 #endif
+        digits[(VALUE(i) * M + m) * COLUMNS + column] = {to_integer(s.re), to_integer(s.im)};
 #endif
     });
 #if SUMS

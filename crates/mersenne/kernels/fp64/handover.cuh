@@ -3,6 +3,7 @@
 #pragma once
 #include "column_steps.cuh"
 #include "wait.cuh"
+#include "words.cuh"
 
 // Indices of `addend`.
 constexpr u32 ADDEND_ROW = 1, ADDEND_COLUMN = 2, ADDEND_HALF = 3, ADDEND_BIT = 4;
@@ -10,10 +11,6 @@ constexpr u32 ADDEND_ROW = 1, ADDEND_COLUMN = 2, ADDEND_HALF = 3, ADDEND_BIT = 4
 // Indices of `tickets`: the next ticket (see wait.cuh); the ticket of the launch's last block, once the
 // first block has read. Word 0 is not used: with these indices kernels spill the fewest registers.
 constexpr u32 NEXT = 2, READ = 1;
-
-// 1.5·2^52: adding and subtracting it rounds to an integer; in between, the integer is in the lower
-// bits.
-#define MAGIC 6755399441055744.0
 
 // Returns the bits of a double that holds an integer + 1.5·2^52, with a tag in place of the upper
 // 12 bits, which are known.

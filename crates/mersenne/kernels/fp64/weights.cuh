@@ -8,7 +8,20 @@ struct Point {
     bool wrapped, long0, long1;
 };
 
-#if DIGITS
+// Whether registers hold digits as integers, not as fractions of words.
+#define INTEGERS (DIGITS || PADDED)
+
+#if PADDED
+// The constants of words that have the same base and the weight 1: 1/n for the factor n of the transforms, the
+// base, and its inverse.
+struct Words {
+    double inverse, own_base, own_unit;
+    // A number that is not 0.
+    u32 bits;
+    DEVICE double base(bool) const { return own_base; }
+    DEVICE double unit(bool) const { return own_unit; }
+};
+#elif DIGITS
 // The constants of a layout of words to the base b. A long word has one more digit.
 struct Words {
     // b^s/K for a short word of s digits, and the inverse.
@@ -58,6 +71,28 @@ private:
     }
 };
 #endif
+
+#if PADDED
+
+// All words have the weight 1.
+struct Weights {
+    const Words& words;
+    template <int i>
+    DEVICE Point point() const {
+        return {false, false, false};
+    }
+    template <int i>
+    DEVICE double inverse0(Point) const {
+        return words.inverse;
+    }
+    DEVICE double inverse1(Point, double inverse0) const { return inverse0; }
+};
+
+#define WORDS_FIELDS(F) F(double, inverse) F(double, base) F(double, unit)
+#define WORDS {inverse, base, unit, (u32)__double2hiint(base)}
+#define WEIGHTS {words}
+
+#else
 
 // The weights of the points of a thread: rows i·M + m for i < Q.
 struct Weights {
@@ -149,3 +184,5 @@ struct Weights {
         F(const u32* __restrict__, fractions) F(double, ratio) F(double, inverse_ratio) F(u32, bits)         \
         F(u32, long_above) F(u32, long_below) DIGITS_FIELDS(F)
 #define WORDS {ratio, inverse_ratio, bits, long_above, long_below DIGITS_ARGUMENTS}
+#define WEIGHTS {row_weights, column_weights, fractions, m, column, words}
+#endif

@@ -41,13 +41,9 @@ impl Formed for StoredDigits {
             weight: &|w| of_words.get(w),
             fraction: &|w| layout.fraction(w),
         };
-        let (words, row_weights, column_weights, fractions) = weights.tables(shape);
         let radix = f64::from(number.base());
         Prepared {
-            words,
-            row_weights,
-            column_weights,
-            fractions,
+            weights: Some(weights.tables(shape)),
             largest_carry: largest_carry(layout),
             largest_multiplier: multiplier(layout),
             of_digits: vec![radix, 1.0 / radix, short, long, 1.0 / short, 1.0 / long],

@@ -10,15 +10,19 @@ use super::shape::Shape;
 use crate::engine::gpu::{Part, StepKind};
 
 /// The headers of the kernels, with their names.
-const HEADERS: [(&str, &str); 7] = [
+const HEADERS: [(&str, &str); 9] = [
     ("line.cuh", include_str!("../../../kernels/fp64/line.cuh")),
     ("sums.cuh", include_str!("../../../kernels/fp64/sums.cuh")),
     ("column_steps.cuh", include_str!("../../../kernels/fp64/column_steps.cuh")),
     ("weights.cuh", include_str!("../../../kernels/fp64/weights.cuh")),
+    ("words.cuh", WORDS),
+    ("reduce.cuh", REDUCE),
     ("handover.cuh", include_str!("../../../kernels/fp64/handover.cuh")),
     ("row_steps.cuh", include_str!("../../../kernels/fp64/row_steps.cuh")),
     ("advance.cuh", include_str!("../../../kernels/fp64/advance.cuh")),
 ];
+pub(super) const WORDS: &str = include_str!("../../../kernels/fp64/words.cuh");
+pub(super) const REDUCE: &str = include_str!("../../../kernels/fp64/reduce.cuh");
 pub(super) const COLUMNS: &str = include_str!("../../../kernels/fp64/columns.cu");
 pub(in crate::engine) const ROWS: &str = include_str!("../../../kernels/fp64/rows.cu");
 

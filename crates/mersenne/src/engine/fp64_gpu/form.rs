@@ -8,7 +8,7 @@ use warpint_device::{Arg, Device, Source};
 
 use super::shape::Shape;
 use super::tables::{self, Frequencies, Point, Words};
-use super::words::{Prepared, Weighted, WeightedWords};
+use super::words::{Prepared, WeightTables, Weighted, WeightedWords};
 use super::{LARGEST_MULTIPLIER, bases, constants, largest_random_carry, padded};
 use crate::engine::fp64::{Fp64, form, margin};
 use crate::engine::gpu::{
@@ -133,11 +133,12 @@ impl<L: Formed> Arithmetic for Form<L> {
 
     fn specialise(source: Source, shape: &Shape, number: Number, part: Part, _: bool) -> Source {
         let source = constants::specialise(source, shape, 0, part, false);
-        let is_negacyclic = !L::REDUCES && number.sign() == Sign::Plus;
+        if L::REDUCES {
+            return source.define("PADDED", 1);
+        }
+        let is_negacyclic = number.sign() == Sign::Plus;
         let source = source.define("FORM", 1).define("NEGACYCLIC", u32::from(is_negacyclic));
-        let source = if L::DIGITS { source.define("DIGITS", 1) } else { source };
-        let is_padded = L::REDUCES && part == Part::DigitsToSpectrum;
-        if is_padded { source.define("PADDED", 1) } else { source }
+        if L::DIGITS { source.define("DIGITS", 1) } else { source }
     }
 }
 
@@ -167,9 +168,8 @@ pub(super) struct Weights<'a> {
 }
 
 impl Weights<'_> {
-    /// Computes the constants of words, the weights of rows, those of columns, and the fractions, in the order that
-    /// `kernels/fp64/weights.cuh` defines.
-    pub(super) fn tables(&self, shape: &Shape) -> (Words, Vec<Point>, Vec<Point>, Vec<u32>) {
+    /// Computes the tables in the order that `kernels/fp64/weights.cuh` defines.
+    pub(super) fn tables(&self, shape: &Shape) -> WeightTables {
         let &Self { number, rate, base, short, weight, fraction } = self;
         let (n, k) = (shape.points() as u64, number.multiplier());
         let (columns, q) = (shape.columns() as usize, shape.column.q as usize);
@@ -198,7 +198,7 @@ impl Weights<'_> {
             long_above: (rate as u32).wrapping_neg().wrapping_sub(1),
             long_below: rate as u32,
         };
-        (words, row_weights, column_weights, fractions)
+        WeightTables { words, of_rows: row_weights, of_columns: column_weights, fractions }
     }
 }
 
@@ -222,12 +222,8 @@ impl Formed for StoredForm {
             weight: &|w| of_words.get(w),
             fraction: &|w| layout.fraction(w),
         };
-        let (words, row_weights, column_weights, fractions) = weights.tables(shape);
         Prepared {
-            words,
-            row_weights,
-            column_weights,
-            fractions,
+            weights: Some(weights.tables(shape)),
             largest_carry: largest_carry(layout),
             largest_multiplier: largest_multiplier(rest_of_carries(number, layout.len())),
             of_digits: vec![],
@@ -312,8 +308,8 @@ pub(super) fn sources(length: usize, shared_memory: u32) -> Vec<Source> {
     let of_sign = |sign| {
         let [number, other] = [2, 10].map(|b| Number::new(3, b, 1, sign).ok());
         let shape = shape(length, shared_memory, 0)?;
-        let mut sources = gpu::sources_of::<Form<StoredForm>>(&shape, number?);
-        sources.extend(gpu::sources_of::<Form<StoredDigits>>(&shape, other?));
+        let mut sources = gpu::sources_of::<Form<StoredForm>>(&shape, number?, None);
+        sources.extend(gpu::sources_of::<Form<StoredDigits>>(&shape, other?, None));
         Some(sources)
     };
     let weighted = [Sign::Minus, Sign::Plus].into_iter().filter_map(of_sign).flatten();
@@ -322,7 +318,11 @@ pub(super) fn sources(length: usize, shared_memory: u32) -> Vec<Source> {
         let shape = shape_in_gang(length, shared_memory)?;
         let number = |sign| Number::new(3, 2, 1, sign).ok();
         let numbers = [number(Sign::Minus)?, number(Sign::Plus)?];
-        Some(numbers.map(|number| gpu::sources_of::<Form<StoredForm>>(&shape, number)).concat())
+        Some(
+            numbers
+                .map(|number| gpu::sources_of::<Form<StoredForm>>(&shape, number, None))
+                .concat(),
+        )
     };
     let others = [padded, of_gang()].into_iter().flatten().flatten();
     weighted.chain(others).collect()

@@ -14,14 +14,13 @@
 
 use std::sync::Arc;
 
-use warpint_arith::dd::Dd;
 use warpint_device::{Arg, Buffer, Device, DeviceError, Launch, Source, common};
 
-use super::form::{Form, Formed, LastWord, Weights, unusable};
+use super::form::{Form, Formed, unusable};
 use super::shape::Shape;
 use super::tables::{self, Frequencies};
 use super::words::Prepared;
-use super::{LARGEST_MULTIPLIER, largest_random_carry};
+use super::{LARGEST_MULTIPLIER, constants, largest_random_carry};
 use crate::engine::fp64::margin;
 use crate::engine::gpu::{self, Layout, Machine, Products, Reduction, Shape as _};
 use crate::engine::{Engine, EngineError, Margin};
@@ -34,7 +33,7 @@ const PADDED: &str = include_str!("../../../kernels/fp64/padded.cu");
 const THREADS: u32 = 256;
 
 /// The number of the lowest words, which the first block has: LOW in the kernels.
-const LOW: usize = 64;
+const LOW: usize = 32;
 
 /// The words of a residue modulo k·b^n + c, with the table of the kernels that reduce.
 pub(super) struct PaddedWords {
@@ -96,21 +95,36 @@ fn table(layout: &PaddedLayout) -> Vec<f64> {
 
 /// Returns the source of the kernel that adds and subtracts registers.
 fn combine_source() -> Source {
-    let source = Source::new("padded.cu", PADDED, &[PaddedWords::COMBINE]);
-    source.headers(common::HEADERS).define("SUM", 1)
+    source(PaddedWords::COMBINE).define("SUM", 1)
 }
 
 /// Returns the sources of the kernels of a shape, with those that reduce products for k of 1, 2, 4 and 8 digits.
 pub(super) fn sources(shape: &Shape) -> Vec<Source> {
-    let mut sources = gpu::sources_of::<Form<PaddedWords>>(shape, of_products());
-    sources.extend([1, 2, 4, 8].map(reduction_source));
-    sources
+    // The kernels do not depend on the number but for the digits of k.
+    let all = [1, 2, 4, 8].map(|factors| {
+        let mut sources =
+            gpu::sources_of::<Form<PaddedWords>>(shape, Number::mersenne(1), Some(factors));
+        sources.push(reduction_source(factors));
+        sources
+    });
+    let mut different: Vec<Source> = vec![];
+    for source in all.into_iter().flatten() {
+        if !different.contains(&source) {
+            different.push(source);
+        }
+    }
+    different
 }
 
 /// Returns the source of the kernel that reduces products, for multipliers k of `factors` digits.
-fn reduction_source(factors: usize) -> Source {
-    let source = Source::new("padded.cu", PADDED, &[REDUCE]);
-    source.headers(common::HEADERS).define("FACTORS", factors)
+fn reduction_source(factors: u32) -> Source {
+    source(REDUCE).define("FACTORS", factors)
+}
+
+/// Returns the source of a kernel of `padded.cu`.
+fn source(kernel: &'static str) -> Source {
+    let source = Source::new("padded.cu", PADDED, &[kernel]).headers(common::HEADERS);
+    source.header("words.cuh", constants::WORDS).header("reduce.cuh", constants::REDUCE)
 }
 
 /// The name of the kernel that reduces products.
@@ -126,14 +140,17 @@ impl Layout for PaddedWords {
 
     fn reduction(&self, device: &Device) -> Result<Option<Reduction>, DeviceError> {
         let layout = self.layout();
-        let source = reduction_source(layout.reductions().multiplier.len());
+        let factors = layout.reductions().multiplier.len() as u32;
+        let source = reduction_source(factors);
         // −2/k ≡ 2·c·b^n.
         let minus_two = -2.0 * f64::from(layout.minus_c()) * f64::from(layout.unit());
         let (launch, args) = (self.launch(), self.constants());
-        // SAFETY: the kernel takes the table and the constants, then two doubles, and waits for the last launch
-        // first. The products that have the reduction also have the layout with the table.
-        let reduction =
-            unsafe { Reduction::new(device, &source, REDUCE, launch, args, minus_two, self.len()) };
+        let len = self.len();
+        // SAFETY: the kernels take the table and the constants, then two doubles. The products that have the
+        // reduction also have the layout with the table.
+        let reduction = unsafe {
+            Reduction::new(device, &source, REDUCE, launch, factors, args, minus_two, len)
+        };
         reduction.map(Some)
     }
 
@@ -165,42 +182,18 @@ impl Layout for PaddedWords {
     }
 }
 
-/// The number whose carries have no last word to treat apart: products of padded residues never reach it.
-fn of_products() -> Number {
-    Number::mersenne(1)
-}
-
 impl Formed for PaddedWords {
     const DIGITS: bool = true;
 
     fn prepare(&self, shape: &Shape) -> Prepared {
         let layout = self.layout();
         let base = f64::from(layout.base());
-        let weights = Weights {
-            number: of_products(),
-            rate: 1 << 32,
-            base: Dd::from_f64(base),
-            short: base,
-            weight: &|_| Dd::ONE,
-            fraction: &|_| 0,
-        };
-        let (words, row_weights, column_weights, fractions) = weights.tables(shape);
         Prepared {
-            words,
-            row_weights,
-            column_weights,
-            fractions,
+            weights: None,
             largest_carry: largest_carry(layout),
             largest_multiplier: LARGEST_MULTIPLIER,
-            of_digits: vec![base, 1.0 / base, base, base, 1.0 / base, 1.0 / base],
-            // A carry out of the last word enters word 0.
-            last: Some(LastWord {
-                multiplier: 1,
-                sign: Sign::Minus,
-                up: 1.0,
-                down: base,
-                split: Some([1.0 / base, 0.0]),
-            }),
+            of_digits: vec![1.0 / shape.points() as f64, base, 1.0 / base],
+            last: None,
             lines: tables::of_lines(shape, Frequencies::Whole),
         }
     }
@@ -212,7 +205,7 @@ const LARGEST_WORD: f64 = (1u64 << 50) as f64;
 /// Returns a bound that carries do not exceed if digits are random. A larger carry indicates an error.
 fn largest_carry(layout: &PaddedLayout) -> f64 {
     let base = f64::from(layout.base());
-    largest_random_carry(layout.len(), base).min(4.0 * base.powi(4)).min(LARGEST_WORD / base)
+    largest_random_carry(layout.len(), base).min(base * base / 2.0).min(LARGEST_WORD / base)
 }
 
 /// The least number of bits of a number. For shorter numbers, exact products are as fast.
@@ -230,8 +223,13 @@ pub(super) fn margin(number: Number, length: usize) -> Result<Margin, EngineErro
     let base = f64::from(layout.base());
     let words = layout.words() as f64;
     // A word of a product is a sum of at most m products of random digits.
-    if 16.0 * words.sqrt() * base * base / 12.0 > LARGEST_WORD {
+    let largest = 16.0 * words.sqrt() * base * base / 12.0;
+    if largest > LARGEST_WORD {
         return refuse("words of products of more than 50 bits");
+    }
+    // Up to ANY_DIGITS_UP_TO words, this holds for any digits, because β is 512 or more.
+    if largest > base.powi(3) / 2.0 {
+        return refuse("words so short that carries of products do not end within two words");
     }
     let bits = margin::bits_of_words(base.log2(), length, margin::ON_GPU);
     let of_weights = (3.0 / 4f64.ln()).log2();
@@ -267,7 +265,7 @@ mod tests {
     use rug::{Complete, Integer};
 
     /// The excess of digits over β/2 that the doc of `layout/padded.rs` derives.
-    const EXCESS: i32 = 16;
+    const EXCESS: i32 = 25;
 
     /// The layouts of the tests of kernels: k, b, n and W.
     fn layouts() -> Vec<PaddedLayout> {
@@ -364,7 +362,7 @@ mod tests {
                         (Step::SquareMinusTwo, (&z - &two).complete()),
                         (Step::SquareTimes(4), (&z * 4u32).complete()),
                     ] {
-                        let digits = reduction.reduced(&product, step).unwrap();
+                        let digits = reduction.reduced(&device, &product, step).unwrap();
                         assert_digits(
                             &layout,
                             &digits,

@@ -23,10 +23,8 @@ pub(in crate::engine) struct WeightedWords {
     largest_carry: f64,
     /// The largest multiplier of [`Step::SquareTimes`].
     largest_multiplier: u32,
-    words: Words,
-    row_weights: Buffer<Point>,
-    column_weights: Buffer<Point>,
-    fractions: Buffer<u32>,
+    /// `None` if all words have the weight 1.
+    weights: Option<Weights>,
     /// A pair for every launch since the last evaluation: the largest distance of a word from an
     /// integer, and the largest carry. Each is given by the upper 32 bits of a double. Both are 0
     /// for a launch without measurement.
@@ -34,18 +32,57 @@ pub(in crate::engine) struct WeightedWords {
     statistics: Statistics,
     /// The check of squarings; `None` if squarings are not checked.
     squares: Option<SquareCheck>,
-    /// For a base other than 2, the constants of the base; else empty.
+    /// For a base other than 2, and without weights, the constants of the base; else empty.
     of_digits: Vec<f64>,
-    /// The last word of a residue modulo k·b^n ± 1; `None` for Mersenne numbers.
+    /// The last word of a residue modulo k·b^n ± 1; `None` if carries out of the last word enter word 0.
     last: Option<LastWord>,
+}
+
+/// The weights of words on a device, and the constants of their lengths.
+struct Weights {
+    words: Words,
+    of_rows: Buffer<Point>,
+    of_columns: Buffer<Point>,
+    fractions: Buffer<u32>,
+}
+
+impl Weights {
+    fn new(device: &Device, tables: &WeightTables) -> Result<Self, EngineError> {
+        Ok(Self {
+            words: tables.words,
+            of_rows: device.upload(&tables.of_rows)?,
+            of_columns: device.upload(&tables.of_columns)?,
+            fractions: device.upload(&tables.fractions)?,
+        })
+    }
+
+    fn args(&self) -> Vec<Arg> {
+        let Words { ratio, inverse_ratio, bits, long_above, long_below } = self.words;
+        vec![
+            Arg::from(&self.of_rows),
+            Arg::from(&self.of_columns),
+            Arg::from(&self.fractions),
+            Arg::F64(ratio),
+            Arg::F64(inverse_ratio),
+            Arg::U32(bits),
+            Arg::U32(long_above),
+            Arg::U32(long_below),
+        ]
+    }
+}
+
+/// The constants of words, and the tables of weights and fractions that [`Tables`] describes.
+pub(super) struct WeightTables {
+    pub(super) words: Words,
+    pub(super) of_rows: Vec<Point>,
+    pub(super) of_columns: Vec<Point>,
+    pub(super) fractions: Vec<u32>,
 }
 
 /// What a layout of words gives to the kernels of columns.
 pub(super) struct Prepared {
-    pub(super) words: Words,
-    pub(super) row_weights: Vec<Point>,
-    pub(super) column_weights: Vec<Point>,
-    pub(super) fractions: Vec<u32>,
+    /// `None` if all words have the weight 1.
+    pub(super) weights: Option<WeightTables>,
     pub(super) largest_carry: f64,
     pub(super) largest_multiplier: u32,
     pub(super) of_digits: Vec<f64>,
@@ -71,10 +108,12 @@ impl Weighted for Fp64 {
         let Tables { columns, rows, row_weights, column_weights, fractions } =
             Tables::new(layout, shape);
         Prepared {
-            words: Words::new(layout),
-            row_weights,
-            column_weights,
-            fractions,
+            weights: Some(WeightTables {
+                words: Words::new(layout),
+                of_rows: row_weights,
+                of_columns: column_weights,
+                fractions,
+            }),
             largest_carry: largest_carry(layout),
             largest_multiplier: LARGEST_MULTIPLIER,
             of_digits: vec![],
@@ -120,10 +159,7 @@ impl<A: Weighted> gpu::Words<A> for WeightedWords {
             length: layout.len(),
             largest_carry: prepared.largest_carry,
             largest_multiplier: prepared.largest_multiplier,
-            words: prepared.words,
-            row_weights: device.upload(&prepared.row_weights)?,
-            column_weights: device.upload(&prepared.column_weights)?,
-            fractions: device.upload(&prepared.fractions)?,
+            weights: prepared.weights.map(|tables| Weights::new(device, &tables)).transpose()?,
             errors: device.upload(&[[0; 2]; MEASURED])?,
             statistics: Statistics::default(),
             squares: check.then(|| A::checked(device, layout, shape)).transpose()?,
@@ -138,17 +174,7 @@ impl<A: Weighted> gpu::Words<A> for WeightedWords {
     }
 
     fn digit_args(&mut self) -> Vec<Arg> {
-        let Words { ratio, inverse_ratio, bits, long_above, long_below } = self.words;
-        let mut args = vec![
-            Arg::from(&self.row_weights),
-            Arg::from(&self.column_weights),
-            Arg::from(&self.fractions),
-            Arg::F64(ratio),
-            Arg::F64(inverse_ratio),
-            Arg::U32(bits),
-            Arg::U32(long_above),
-            Arg::U32(long_below),
-        ];
+        let mut args = self.weights.as_ref().map_or(vec![], Weights::args);
         args.extend(self.of_digits.iter().copied().map(Arg::F64));
         args
     }

@@ -179,7 +179,7 @@ pub(super) fn sources(length: usize, shared_memory: u32) -> Vec<Source> {
     let shape = Shape::best(length, shared_memory);
     let number = Number::new(1, 3, 4, Sign::Plus).ok();
     let pair = shape.zip(number);
-    pair.map_or_else(Vec::new, |(shape, number)| gpu::sources_of::<Digits>(&shape, number))
+    pair.map_or_else(Vec::new, |(shape, number)| gpu::sources_of::<Digits>(&shape, number, None))
 }
 
 fn unusable(number: Number, length: usize, reason: String) -> EngineError {

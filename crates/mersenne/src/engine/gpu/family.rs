@@ -103,19 +103,21 @@ pub(in crate::engine) fn sources<A: Family>(
 ) -> Vec<Source> {
     let mut sources = vec![];
     if let Some(shape) = A::Shape::best(length, shared_memory_per_block) {
-        sources = sources_of::<A>(&shape, first());
+        sources = sources_of::<A>(&shape, first(), None);
         let checked = A::checked_parts().into_iter();
         sources.extend(checked.map(|part| source::<A>(&shape, first(), part, true)));
     }
     sources
 }
 
-/// Returns the source of every kernel that an engine with a shape compiles by default, for a number.
+/// Returns the source of every kernel that an engine with a shape compiles by default, for a number. If a kernel
+/// reduces products, k has `factors` digits.
 pub(in crate::engine) fn sources_of<A: Arithmetic>(
     shape: &A::Shape,
     number: Number,
+    factors: Option<u32>,
 ) -> Vec<Source> {
-    let parts = default_parts::<A>(shape).into_iter();
+    let parts = default_parts::<A>(shape, factors).into_iter();
     let products = parts.map(|part| source::<A>(shape, number, part, false));
     let gang = A::GATHERS.then(|| sources_of_gang::<A>(shape, number));
     let all = [A::Layout::combine_source()].into_iter().chain(products);

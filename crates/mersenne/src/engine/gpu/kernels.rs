@@ -30,6 +30,9 @@ impl From<Step> for StepKind {
 pub(in crate::engine) enum Part {
     /// The kernel that transforms digits to a spectrum.
     DigitsToSpectrum,
+    /// The kernel that reduces the digits of a product and transforms them to a spectrum, for multipliers k of
+    /// `factors` digits.
+    ProductToSpectrum { factors: u32 },
     /// The kernel that transforms a spectrum to digits, propagates carries, and transforms the
     /// digits to a spectrum again. If `measured`, it also measures round-off.
     Columns { step: StepKind, measured: bool },
@@ -61,6 +64,7 @@ impl Part {
     fn name(self) -> &'static str {
         match self {
             Self::DigitsToSpectrum => "digits_to_spectrum",
+            Self::ProductToSpectrum { .. } => "product_to_spectrum",
             Self::Columns { .. } => "columns",
             Self::SpectrumToDigits { .. } => "spectrum_to_digits",
             Self::SumDigits => "sum_digits",
@@ -80,6 +84,7 @@ impl Part {
             Self::Columns { .. } => 1,
             Self::SpectrumToDigits { .. } => 2,
             Self::SumDigits => 3,
+            Self::ProductToSpectrum { .. } => 4,
             Self::Rows(kind) | Self::ExactRows(kind) => kind as u32,
         }
     }
@@ -122,9 +127,11 @@ fn rows<A: Arithmetic>(shape: &A::Shape, kind: RowsKind) -> Vec<Part> {
     [Part::Rows(kind)].into_iter().chain(exact).collect()
 }
 
-/// Returns the kernels that every squaring needs, whatever its [`Step`] is.
-fn common<A: Arithmetic>(shape: &A::Shape) -> Vec<Part> {
+/// Returns the kernels that every squaring needs, whatever its [`Step`] is. If a kernel reduces products, k has
+/// `factors` digits.
+fn common<A: Arithmetic>(shape: &A::Shape, factors: Option<u32>) -> Vec<Part> {
     let mut parts = vec![Part::DigitsToSpectrum];
+    parts.extend(factors.map(|factors| Part::ProductToSpectrum { factors }));
     parts.extend(rows::<A>(shape, RowsKind::Square));
     parts
 }
@@ -151,9 +158,9 @@ fn carrying<A: Arithmetic>(step: Step, all: bool) -> Vec<Part> {
 }
 
 /// Returns the kernels that an engine compiles by default: all except the kernels for
-/// [`Step::SquareTimes`].
-pub(super) fn default_parts<A: Arithmetic>(shape: &A::Shape) -> Vec<Part> {
-    let mut parts = common::<A>(shape);
+/// [`Step::SquareTimes`]. If a kernel reduces products, k has `factors` digits.
+pub(super) fn default_parts<A: Arithmetic>(shape: &A::Shape, factors: Option<u32>) -> Vec<Part> {
+    let mut parts = common::<A>(shape, factors);
     for part in [Step::Square, Step::SquareMinusTwo].map(|step| carrying::<A>(step, true)).concat()
     {
         if !parts.contains(&part) {
@@ -187,6 +194,10 @@ pub(in crate::engine) fn source<A: Arithmetic>(
         .define("RADIX_A", a)
         .define("RADIX_B", b)
         .define("CHUNK", shape.chunk());
+    let source = match part {
+        Part::ProductToSpectrum { factors } => source.define("FACTORS", factors),
+        _ => source,
+    };
     let source = if of_columns {
         source
             .define("WIDTH", shape.width())
@@ -224,15 +235,16 @@ pub(super) struct Kernels<A: Arithmetic> {
 impl<A: Arithmetic> Kernels<A> {
     /// Builds the kernels that every squaring needs. Also builds the kernels that propagate
     /// carries, if the family builds them once for all steps. If `sums`, kernels of columns make
-    /// the sums by which squarings are checked.
+    /// the sums by which squarings are checked. If a kernel reduces products, k has `factors` digits.
     pub(super) fn new(
         device: &Device,
         shape: A::Shape,
         number: Number,
         sums: bool,
+        factors: Option<u32>,
     ) -> Result<Self, DeviceError> {
         let mut kernels = Self { device: device.clone(), shape, number, sums, built: vec![] };
-        let mut parts = common::<A>(&kernels.shape);
+        let mut parts = common::<A>(&kernels.shape, factors);
         parts.extend(sums.then_some(Part::SumDigits));
         if !A::SPECIALISED {
             parts.extend(carrying::<A>(Step::Square, true));

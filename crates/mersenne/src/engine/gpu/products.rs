@@ -140,6 +140,7 @@ impl<A: Arithmetic> Products<A> {
     ) -> Result<Self, EngineError> {
         let (words, tables) = A::Words::new(device, &layout, &shape, check)?;
         let reduction = layout.reduction(device)?;
+        let factors = reduction.as_ref().map(Reduction::factors);
         let mut carries = device.alloc((shape.tiles() * shape.rows()) as usize)?;
         carries.clear()?;
         let mut spectrum = device.alloc(A::spectrum_points(&shape))?;
@@ -152,7 +153,7 @@ impl<A: Arithmetic> Products<A> {
             passes: Passes {
                 column_tables: device.upload(&tables.columns)?,
                 row_tables: device.upload(&tables.rows)?,
-                kernels: Kernels::new(device, shape, layout.number(), check)?,
+                kernels: Kernels::new(device, shape, layout.number(), check, factors)?,
                 layout,
                 shape,
             },
@@ -247,8 +248,8 @@ impl<A: Arithmetic> Products<A> {
         Ok(calls)
     }
 
-    /// Returns the launches of one squaring whose product is reduced: rows, digits of the product, reduction, and
-    /// spectrum.
+    /// Returns the launches of one squaring whose product is reduced: rows, digits of the product, and spectrum of
+    /// the reduced product.
     fn reduced_squaring(
         &mut self,
         step: Step,
@@ -256,15 +257,19 @@ impl<A: Arithmetic> Products<A> {
     ) -> Result<Vec<Call<'_>>, DeviceError> {
         let rows = self.square_args(step);
         let carry_args = self.carry_args(Step::Square);
-        let Self { passes, words, spectrum, reduction, .. } = self;
+        let Self { passes, spectrum, reduction, .. } = self;
         let mut calls = passes.rows(RowsKind::Square, rows, 2)?;
         let Some(reduction) = reduction else { return Ok(calls) };
         let kernel = passes.kernels.spectrum_to_digits(step, measured)?;
         let mut args = vec![Arg::from(&mut *spectrum), reduction.product_arg()];
         args.extend(carry_args);
         calls.push(passes.columns(kernel, passes.shape.tiles() + 1, args));
-        let to_spectrum = passes.digits_to(words, spectrum, reduction.residue())?;
-        calls.extend([reduction.reduce(step), to_spectrum]);
+        let tables = Arg::from(&passes.column_tables);
+        let mut args = vec![Arg::from(&mut *spectrum), reduction.product_arg(), tables];
+        args.extend(reduction.args(step));
+        let kernel =
+            passes.kernels.get(Part::ProductToSpectrum { factors: reduction.factors() })?;
+        calls.push(passes.columns(kernel, passes.shape.tiles(), args));
         Ok(calls)
     }
 
@@ -333,7 +338,7 @@ impl<A: Arithmetic> Products<A> {
         let kernel = passes.kernels.spectrum_to_digits(step, true)?;
         passes.columns(kernel, passes.shape.tiles() + 1, args).make()?;
         match &self.reduction {
-            Some(reduction) => Ok(reduction.reduce_into(digits, step).make()?),
+            Some(reduction) => Ok(reduction.reduce(digits, step).make()?),
             None => Ok(()),
         }
     }
