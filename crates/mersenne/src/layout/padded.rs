@@ -8,29 +8,32 @@
 //!
 //! k·z = Σ_(i<m) k·z_i·β^i + k·β^m·Σ_(i≥m) z_i·β^(i−m) ≡ Σ_(i<m) k·z_i·β^i − c·b^t·Σ_(i≥m) z_i·β^(i−m),
 //!
-//! and k·z is the stored form of X². The kernel `reduce_product` of `kernels/fp64/padded.cu` computes digits of the
-//! sum modulo N, and its comment describes the steps.
+//! and k·z is the stored form of X². The header `kernels/fp64/reduce.cuh` describes how kernels compute digits of
+//! the sum modulo N.
 //!
 //! # Bounds
 //!
 //! Let L be the number of words for which β^L ≥ 2·k·b^δ. All |x| ≤ k·b^δ/2 have L balanced digits. The number of
-//! words is m = ν + L + 3. Digits of products and of registers are in size at most β/2 + e, where e is a few units.
+//! words is m = ν + L + 3. Digits of registers are in size at most β/2 + e with e ≤ β/8 ([`PaddedLayout::excess`]).
 //!
-//! *Words before carries.* k has at most L' ≤ 8 balanced digits if β ≥ 512. b^t = h·β^λ with h < β, so word i
-//! is a sum of L' + 1 products, and below (L'/4 + 1)·β² in size, but for e. With a multiplier of at most 4 it is below
-//! 2^51 if β < 2^23.
+//! *Digits of products.* Let R < 2^50 be a bound on the words of a product before carries. Two words are a point, and
+//! the carry out of a point is at most R/β + 1. It enters the next point, whose first word becomes a digit of at most
+//! β/2, and whose second word takes what is left. So digits are at most D = β/2 + R/β² + 2.
 //!
-//! *Digits.* The first carry of a word is at most (L'/4 + 1)·β times the multiplier, the second one at most
-//! (L'/4 + 1) times the multiplier, plus 1, so e ≤ 4·3 + 1 = 13, or 16 for the words that the overflow enters.
+//! *Words before carries.* k has at most L' ≤ 8 balanced digits, because β ≥ 512. b^t = h·β^λ with h < β, so word i
+//! is a sum of L' + 1 products, and at most (L'/2 + 1)·(β + 2)·D. With a multiplier of at most 4 it is below
+//! 20·(β²/2 + 2^50/β + 3·β) < 2^50, because β < 2^23.
+//!
+//! *Digits.* The first carry of a word is at most that bound divided by β, the second one at most the bound divided by
+//! β², plus 1. So e = 4·(L'/2 + 1)·(1 + 2/β)·D/β + 1, and 3 more for the words that the overflow enters.
 //!
 //! *Overflow.* The words of the sum end below m + λ + 2, and carries below m + λ + 4. The λ + 4 digits V_a from m
 //! on are replaced by −c·q_a·V_a in the lowest words and r_a·V_a·b^n in those from ν on, where b^(t+s·a) = q_a·k +
-//! r_a with |r_a| ≤ k/2. Here |Σ r_a·V_a·b^n| ≤ (λ + 4)·(β/2 + e)·k·b^δ/2·β^ν < 5·β^(m−2), since λ ≤ L + 3 ≤ 13.
-//! So its carries end in word m − 1, and |y| ≤ β^m·(½ + 16/β)·(1 + 2/β) + 6·β^(m−2) < 0.54·β^m.
+//! r_a with |r_a| ≤ k/2. Here |Σ r_a·V_a·b^n| ≤ (λ + 4)·(β/2 + e)·k·b^δ/2·β^ν < 6·β^(m−2), since λ ≤ L + 3 ≤ 13.
+//! So its carries end in word m − 1, and |y| ≤ β^m·(½ + ⅛)·(1 + 2/β) + 7·β^(m−2) < 0.63·β^m.
 //!
-//! *Products.* |z| < 0.3·β^(2m). The transform computes z modulo β^W − 1, in digits of size at most β/2 + e, whose
-//! sum is at most β^W·(½ + e/β)·(1 + 2/β) in size. It differs from z by a multiple of β^W − 1, so it is z. Word
-//! 2m − 2 is at most 0.3·β² before carries, and the word after it 0, so no carry leaves word 2m − 1.
+//! *Products.* |z| < 0.4·β^(2m). Word 2m − 2 is at most 0.4·β² before carries, and the words after it are 0. So no
+//! carry leaves word 2m + 1, or word 2m − 1 if W ≤ 2m + 1. The transform computes z modulo β^W − 1, so it is z.
 
 use super::form::FormLayout;
 use super::{DigitLayout, StoredDigits, StoredForm};
@@ -134,6 +137,15 @@ impl PaddedLayout {
     /// Returns the number of words above word m that a reduced product reaches.
     pub(crate) fn overflow(&self) -> usize {
         self.upper().1 + 4
+    }
+
+    /// Returns the bound e on what digits of registers exceed β/2 by, if words of products are at most `largest` before
+    /// carries.
+    pub(crate) fn excess(&self, largest: f64) -> f64 {
+        let base = f64::from(self.base);
+        let digits_of_k = self.digits_up_to(self.number.multiplier().into()) as f64;
+        let digit = base / 2.0 + largest / (base * base) + 2.0;
+        4.0 * (digits_of_k / 2.0 + 1.0) * (1.0 + 2.0 / base) * digit / base + 4.0
     }
 
     /// Returns −c.

@@ -20,7 +20,7 @@ use super::form::{Form, Formed, unusable};
 use super::shape::Shape;
 use super::tables::{self, Frequencies};
 use super::words::Prepared;
-use super::{LARGEST_MULTIPLIER, constants, largest_random_carry};
+use super::{LARGEST_MULTIPLIER, constants};
 use crate::engine::fp64::margin;
 use crate::engine::gpu::{self, Layout, Machine, Products, Reduction, Shape as _};
 use crate::engine::{Engine, EngineError, Margin};
@@ -202,10 +202,20 @@ impl Formed for PaddedWords {
 /// The bound on words of a product before they are rounded, as for other bases.
 const LARGEST_WORD: f64 = (1u64 << 50) as f64;
 
-/// Returns a bound that carries do not exceed if digits are random. A larger carry indicates an error.
+/// Returns a bound on the words of a product. A word is a sum of at most m products of digits; beyond
+/// [`margin::ANY_DIGITS_UP_TO`] words, digits are random.
+fn largest_word(layout: &PaddedLayout) -> f64 {
+    let (base, words) = (f64::from(layout.base()), layout.words() as f64);
+    if layout.len() <= margin::ANY_DIGITS_UP_TO {
+        words * (base * 0.625).powi(2)
+    } else {
+        16.0 * words.sqrt() * base * base / 12.0
+    }
+}
+
+/// Returns a bound on carries of products. A larger carry indicates an error.
 fn largest_carry(layout: &PaddedLayout) -> f64 {
-    let base = f64::from(layout.base());
-    largest_random_carry(layout.len(), base).min(base * base / 2.0).min(LARGEST_WORD / base)
+    largest_word(layout) / f64::from(layout.base()) + 1.0
 }
 
 /// The least number of bits of a number. For shorter numbers, exact products are as fast.
@@ -220,15 +230,12 @@ pub(super) fn margin(number: Number, length: usize) -> Result<Margin, EngineErro
     let Some(layout) = PaddedLayout::new(number, length) else {
         return refuse("words of less than 9 or more than 22 bits");
     };
-    let base = f64::from(layout.base());
-    let words = layout.words() as f64;
-    // A word of a product is a sum of at most m products of random digits.
-    let largest = 16.0 * words.sqrt() * base * base / 12.0;
+    let (base, words) = (f64::from(layout.base()), layout.words() as f64);
+    let largest = largest_word(&layout);
     if largest > LARGEST_WORD {
         return refuse("words of products of more than 50 bits");
     }
-    // Up to ANY_DIGITS_UP_TO words, this holds for any digits, because β is 512 or more.
-    if largest > base.powi(3) / 2.0 {
+    if layout.excess(largest) > base / 8.0 {
         return refuse("words so short that carries of products do not end within two words");
     }
     let bits = margin::bits_of_words(base.log2(), length, margin::ON_GPU);
@@ -264,9 +271,6 @@ mod tests {
     use rand_chacha::ChaCha8Rng;
     use rug::{Complete, Integer};
 
-    /// The excess of digits over β/2 that the doc of `layout/padded.rs` derives.
-    const EXCESS: i32 = 25;
-
     /// The layouts of the tests of kernels: k, b, n and W.
     fn layouts() -> Vec<PaddedLayout> {
         let mut layouts = vec![];
@@ -293,10 +297,17 @@ mod tests {
         layouts
     }
 
-    /// Returns lists of `count` digits: at both ends of their range and beyond, alternating, single ones, and random
-    /// ones.
-    fn patterns(base: i32, count: usize, rng: &mut ChaCha8Rng) -> Vec<Vec<i32>> {
-        let most = base / 2 + EXCESS;
+    /// Returns the largest digits of products and of registers of a layout, if digits have any pattern.
+    fn largest_digits(layout: &PaddedLayout) -> [i32; 2] {
+        let base = f64::from(layout.base());
+        let largest = layout.words() as f64 * (base * 0.625).powi(2);
+        let of_products = largest / (base * base) + 2.0;
+        [of_products, layout.excess(largest)].map(|excess| (base / 2.0 + excess) as i32)
+    }
+
+    /// Returns lists of `count` digits up to `most`: at both ends of their range, those of all-ones and of half of the
+    /// base, alternating, single ones, and random ones.
+    fn patterns(base: i32, most: i32, count: usize, rng: &mut ChaCha8Rng) -> Vec<Vec<i32>> {
         let mut patterns = vec![];
         for v in [0, 1, -1, base / 2, -base / 2, base / 2 - 1, most, -most] {
             patterns.push(vec![v; count]);
@@ -330,14 +341,14 @@ mod tests {
     /// Asserts that digits are those of a residue x: in their range, zero above word m, and congruent to x.
     fn assert_digits(layout: &PaddedLayout, digits: &[i32], x: Integer, what: &str) {
         let base = layout.base();
-        let most = base as i32 / 2 + EXCESS;
+        let [_, most] = largest_digits(layout);
         let (words, zeros) = digits.split_at(layout.words());
         assert!(zeros.iter().all(|&digit| digit == 0), "{layout:?} {what}");
         let outside = words.iter().position(|digit| digit.abs() > most);
         assert_eq!(outside, None, "{layout:?} {what}");
         let difference = value(base, words) - x;
         assert!(difference.is_divisible(&modulus(layout)), "{layout:?} {what}");
-        let bound = Integer::u_pow_u(base, layout.words() as u32).complete() * 54u32;
+        let bound = Integer::u_pow_u(base, layout.words() as u32).complete() * 63u32;
         assert!(value(base, words).abs() * 100u32 < bound, "{layout:?} {what}");
     }
 
@@ -353,7 +364,8 @@ mod tests {
                 let k = layout.number().multiplier();
                 // 2/k ≡ −2·c·b^n.
                 let two = power(&layout) * (2 * layout.minus_c());
-                let patterns = patterns(layout.base() as i32, layout.end(), &mut rng);
+                let [most, _] = largest_digits(&layout);
+                let patterns = patterns(layout.base() as i32, most, layout.end(), &mut rng);
                 for (i, mut product) in patterns.into_iter().enumerate() {
                     let z = value(layout.base(), &product) * k;
                     product.resize(layout.len(), 0);
@@ -375,6 +387,34 @@ mod tests {
         }
     }
 
+    /// Compares the spectra of reduced products by the kernel of squarings with those by way of digits, bit for bit.
+    #[test]
+    fn spectra_of_products_are_those_of_reduced_products() {
+        let device = Device::simulator().unwrap();
+        let shared_memory = device.info().shared_memory_per_block;
+        let mut rng = ChaCha8Rng::seed_from_u64(7);
+        let (mut compared, mut starts) = (0, [0; 2]);
+        for layout in layouts().into_iter().skip(1).step_by(6) {
+            let Some(shape) = Shape::best(layout.len(), shared_memory) else { continue };
+            let words = PaddedWords::new(&device, layout).unwrap();
+            let products = Products::<Form<PaddedWords>>::new(&device, words, shape, false);
+            let mut products = products.unwrap();
+            products.prepare(Step::Square, Shift::ZERO, true).unwrap();
+            let [most, _] = largest_digits(&layout);
+            let patterns = patterns(layout.base() as i32, most, layout.end(), &mut rng);
+            for (i, mut product) in patterns.into_iter().enumerate() {
+                product.resize(layout.len(), 0);
+                for step in [Step::Square, Step::SquareMinusTwo, Step::SquareTimes(4)] {
+                    let [fused, by_digits] = products.spectra_of_reduced(&product, step).unwrap();
+                    assert!(fused == by_digits, "{layout:?}, pattern {i}, {step:?}");
+                }
+            }
+            compared += 1;
+            starts[layout.start() % 2] += 1;
+        }
+        assert!(compared > 10 && starts.iter().all(|&count| count > 0), "{compared}, {starts:?}");
+    }
+
     #[test]
     fn sums_are_reduced() {
         let device = Device::simulator().unwrap();
@@ -383,7 +423,8 @@ mod tests {
             let words = PaddedWords::new(&device, layout).unwrap();
             let program = device.program(&combine_source()).unwrap();
             let kernel = program.kernel(PaddedWords::COMBINE, 0).unwrap();
-            let patterns = patterns(layout.base() as i32, layout.words(), &mut rng);
+            let [_, most] = largest_digits(&layout);
+            let patterns = patterns(layout.base() as i32, most, layout.words(), &mut rng);
             for (i, a) in patterns.iter().enumerate() {
                 let b = &patterns[i * 7 % patterns.len()];
                 for sign in [1, -1] {

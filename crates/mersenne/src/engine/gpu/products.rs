@@ -273,6 +273,25 @@ impl<A: Arithmetic> Products<A> {
         Ok(calls)
     }
 
+    /// Returns the spectrum of a reduced product, by the kernel of squarings and by the digits of the residue.
+    #[cfg(test)]
+    pub(in crate::engine) fn spectra_of_reduced(
+        &mut self,
+        product: &[i32],
+        step: Step,
+    ) -> Result<[Vec<A::Point>; 2], EngineError> {
+        let device = self.device.clone();
+        let digits = match &mut self.reduction {
+            Some(reduction) => reduction.reduced(&device, product, step)?,
+            None => product.to_vec(),
+        };
+        self.spectrum.clear()?;
+        self.squaring(step, true)?.last().map_or(Ok(()), Call::make)?;
+        let fused = self.spectrum.download()?;
+        self.digits_to_spectrum(&device.upload(&digits)?)?;
+        Ok([fused, self.spectrum.download()?])
+    }
+
     /// Returns the launches of a squaring in a gang, for one number, with `squarings` squarings in a graph.
     pub(super) fn plan_of_gang(&mut self, squarings: u64) -> gang::Plan {
         let step = Step::Square;
