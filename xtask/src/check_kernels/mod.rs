@@ -122,6 +122,8 @@ const FOLDERS: [Folder; 9] = [
             "STEP",
             "SUMS",
             "FORM",
+            "PADDED",
+            "FACTORS",
             "NEGACYCLIC",
             "DIGITS",
             "GANG",

@@ -187,7 +187,7 @@ product_to_spectrum(Complex* data, const Digits* product, const Complex* __restr
     const u32 first_of_tile = 2 * columns * WIDTH, last_of_tile = first_of_tile + 2 * WIDTH - 1;
     const u32 from = constants.start % (2 * COLUMNS), to = (constants.words - 1) % (2 * COLUMNS);
     const bool has_high = from <= to ? first_of_tile <= to && last_of_tile >= from : first_of_tile <= to || last_of_tile >= from;
-    const bool has_ends = first_of_tile < LOW || has_high;
+    const bool has_ends = first_of_tile < HALF || has_high;
     last_launch();
     if (has_ends) {
         auto word = [&](u32 i) { return multiplier * word_of_product<FACTORS>((const i32*)product, table, constants, i); };

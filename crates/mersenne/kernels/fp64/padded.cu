@@ -13,7 +13,7 @@ DEVICE void reduce(i32* digits, const double* __restrict__ table, u32 factors, c
     static_assert(THREADS >= SLOTS, "the slots of both ends");
     const u32 t = threadIdx.x;
     if (blockIdx.x > 0) {
-        const u32 i = LOW + (blockIdx.x - 1) * THREADS + t;
+        const u32 i = HALF + (blockIdx.x - 1) * THREADS + t;
         x[t + 2] = word(i);
         if (t < 2) x[t] = word(i - 2);
         __syncthreads();
@@ -23,7 +23,7 @@ DEVICE void reduce(i32* digits, const double* __restrict__ table, u32 factors, c
     reduce_ends<THREADS>(x, table, factors, c, addend, word);
     if (t >= SLOTS) return;
     const u32 i = word_of(t, c);
-    if (t < HALF ? i < LOW : i >= c.start && i < c.words) digits[i] = to_integer(x[t + 2]);
+    if (t < HALF || i >= c.start && i < c.words) digits[i] = to_integer(x[t + 2]);
 }
 
 #if SUM

@@ -23,7 +23,7 @@
 // highest ones. Carries pass through these words again. They end in the last word, because
 // |Σ V_a·r_a·b^n| < 5·β^(words−2).
 //
-// The lowest LOW words and those from `start` on are the ends of a residue. A block that has some of them computes
+// The lowest HALF words and those from `start` on are the ends of a residue. A block that has some of them computes
 // all of them, with the overflow, so no block waits for another. Other words need only the four to nine words of
 // the product below them.
 //
@@ -32,9 +32,9 @@
 #include "index.cuh"
 #include "words.cuh"
 
-// The words at either end: LOW lowest words, of which the digits of q_a are fewer, and at most HALF − 2 words from
-// `start` on with the overflow. Both ends are computed in SLOTS slots.
-constexpr u32 LOW = 32, HALF = 64, SLOTS = 2 * HALF;
+// The words at either end: the HALF lowest words, of which the digits of q_a are fewer, and at most HALF − 2 words
+// from `start` on with the overflow. Both ends are computed in SLOTS slots.
+constexpr u32 HALF = 32, SLOTS = 2 * HALF;
 
 // The constants of a layout, in the order of the host's arguments.
 struct Constants {
@@ -74,9 +74,9 @@ DEVICE double word_of_product(const i32* product, const double* __restrict__ tab
 // Returns the word of slot t: words 0, 1, …, then words from start − 2 on.
 DEVICE u32 word_of(u32 t, const Constants& c) { return t < HALF ? t : c.start - 2 + (t - HALF); }
 // Returns the slot of a word at one of the ends.
-DEVICE u32 slot_of_word(u32 i, const Constants& c) { return i < LOW ? i : i - c.start + 2 + HALF; }
+DEVICE u32 slot_of_word(u32 i, const Constants& c) { return i < HALF ? i : i - c.start + 2 + HALF; }
 // Returns whether a word is at one of the ends.
-DEVICE bool is_at_end(u32 i, const Constants& c) { return i < LOW || i >= c.start; }
+DEVICE bool is_at_end(u32 i, const Constants& c) { return i < HALF || i >= c.start; }
 
 // Computes the digits at both ends of Σ word(i)·β^i + addend·β^start, i < words + over, modulo N. Slot t is left in
 // ends[t + 2]. `table` has the digits of k, of which there are `factors`, then `quotient` digits of each q_a, then

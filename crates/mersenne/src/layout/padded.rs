@@ -46,8 +46,8 @@ const LEAST_BASE: u32 = 512;
 /// The upper bound on the base of a word.
 const BASE_LIMIT: u32 = 1 << 23;
 
-/// The words of the lowest and of the highest end that the kernels of reductions treat apart: at most LOW − 2 and
-/// HALF − 2 in `kernels/fp64/padded.cu`. A residue has more words than both together.
+/// Kernels of reductions treat the lowest and the highest words apart, at most 32 each (HALF in
+/// `kernels/fp64/reduce.cuh`). A residue has more words than both together.
 const LEAST_WORDS: usize = 256;
 
 /// The layout of residues modulo N = k·b^n + c in the lower words of a transform of W words.
@@ -315,9 +315,9 @@ mod tests {
         assert!(rows().flatten().chain(&reductions.multiplier).all(|digit| digit.abs() <= most));
         assert_eq!(value(base, &reductions.multiplier), k);
         assert!(reductions.multiplier.len() <= 8 && layout.overflow() == reductions.rests.len());
-        // As many words as the first block of the kernels has, with the two that take the last carries.
-        assert!(reductions.quotients[0].len() + 3 <= 64);
-        assert!(layout.words() - layout.start() + layout.overflow() + 2 <= 128);
+        // HALF words at either end: with the two that take the last carries, and with two before the upper end.
+        assert!(reductions.quotients[0].len() + 2 <= 32);
+        assert!(layout.words() - layout.start() + layout.overflow() + 2 <= 32);
         assert_eq!(layout.words() - layout.start(), reductions.rests[0].len() + 3);
         for (a, (quotient, rest)) in reductions.quotients.iter().zip(&reductions.rests).enumerate()
         {
@@ -355,6 +355,9 @@ mod tests {
             (1, 3, 6_400, 1024),
             ((1 << 63) - 25, 2, 10_000, 2310),
             ((1 << 63) - 25, 2, 23_000, 2310),
+            ((1 << 63) - 25, 2, 10_007, 2310),
+            ((1 << 63) - 25, 513, 1_100, 2310),
+            ((1 << 63) - 25, 512, 1_112, 2310),
             ((1 << 62) + 57, 3, 6_400, 2048),
             (1_000_000_007, 23, 2_500, 3000),
             (7, 499, 1_200, 1500),

@@ -25,15 +25,15 @@ use crate::engine::fp64::margin;
 use crate::engine::gpu::{self, Layout, Machine, Products, Reduction, Shape as _};
 use crate::engine::{Engine, EngineError, Margin};
 use crate::layout::{PaddedLayout, StoredPadded};
-use crate::{Number, Residue, Shift, Sign};
+use crate::{Number, Residue, Shift};
 
 const PADDED: &str = include_str!("../../../kernels/fp64/padded.cu");
 
 /// The number of threads of a block: THREADS in the kernels.
 const THREADS: u32 = 256;
 
-/// The number of the lowest words, which the first block has: LOW in the kernels.
-const LOW: usize = 32;
+/// The number of the lowest words, which the first block has: HALF in the kernels.
+const HALF: usize = 32;
 
 /// The words of a residue modulo k·b^n + c, with the table of the kernels that reduce.
 pub(super) struct PaddedWords {
@@ -81,7 +81,7 @@ impl PaddedWords {
     /// Returns the launch of the kernels: a block for both ends of a residue, and one for each of the
     /// other runs of [`THREADS`] words.
     fn launch(&self) -> Launch {
-        let blocks = (self.layout().start() - LOW).div_ceil(THREADS as usize) as u32;
+        let blocks = (self.layout().start() - HALF).div_ceil(THREADS as usize) as u32;
         Launch::linear(1 + blocks, THREADS)
     }
 }
@@ -141,16 +141,15 @@ impl Layout for PaddedWords {
     fn reduction(&self, device: &Device) -> Result<Option<Reduction>, DeviceError> {
         let layout = self.layout();
         let factors = layout.reductions().multiplier.len() as u32;
-        let source = reduction_source(factors);
+        let kernel = device.program(&reduction_source(factors))?.kernel(REDUCE, 0)?;
         // −2/k ≡ 2·c·b^n.
         let minus_two = -2.0 * f64::from(layout.minus_c()) * f64::from(layout.unit());
         let (launch, args) = (self.launch(), self.constants());
         let len = self.len();
         // SAFETY: the kernels take the table and the constants, then two doubles. The products that have the
         // reduction also have the layout with the table.
-        let reduction = unsafe {
-            Reduction::new(device, &source, REDUCE, launch, factors, args, minus_two, len)
-        };
+        let reduction =
+            unsafe { Reduction::new(device, kernel, launch, factors, args, minus_two, len) };
         reduction.map(Some)
     }
 
@@ -262,6 +261,7 @@ pub(super) fn build(
 #[cfg(feature = "sim")]
 mod tests {
     use super::*;
+    use crate::Sign;
     use crate::engine::fp64_gpu::Fp64On;
     use crate::engine::fp64_gpu::form::is_weighted;
     use crate::engine::gpu::compared;
@@ -451,6 +451,22 @@ mod tests {
 
     fn has_margin(number: Number, length: usize) -> bool {
         margin(number, length).is_ok_and(|margin| margin.bits >= 0.0)
+    }
+
+    #[test]
+    fn long_numbers_have_a_margin() {
+        for (number, length) in [
+            ("1099511627791*2^19000000-1", 2 << 20),
+            ("7*1500^1890000-1", 3840 << 10),
+            ("7*600^15000000-1", 32 << 20),
+            ("9223372036854775783*2^140000000+1", 16 << 20),
+        ] {
+            let margin = margin(number.parse().unwrap(), length);
+            assert!(margin.as_ref().is_ok_and(|margin| margin.bits >= 0.0), "{number}: {margin:?}");
+        }
+        // Carries would not end within two words.
+        let short = margin("9223372036854775783*600^15000000-1".parse().unwrap(), 32 << 20);
+        assert!(short.is_err_and(|error| error.to_string().contains("within two words")));
     }
 
     /// Returns the number k·b^n + c with the largest n that has a margin in `length` words.

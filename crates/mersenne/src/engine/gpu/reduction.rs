@@ -1,6 +1,6 @@
 //! The reduction of products that are longer than residues.
 
-use warpint_device::{Arg, Buffer, Device, DeviceError, Kernel, Launch, Source, assert_room};
+use warpint_device::{Arg, Buffer, Device, DeviceError, Kernel, Launch, assert_room};
 
 use super::products::Call;
 use crate::engine::Step;
@@ -23,7 +23,7 @@ pub(in crate::engine) struct Reduction {
 }
 
 impl Reduction {
-    /// Compiles the kernel of a source and allocates the digits of a product of `len` words.
+    /// Allocates the digits of a product of `len` words.
     ///
     /// # Safety
     /// The kernel must take `args` after the pointers to `len` words each of a register and of a product, and two
@@ -31,8 +31,7 @@ impl Reduction {
     /// `args` point to must exist as long as the reduction and its graphs.
     pub(in crate::engine) unsafe fn new(
         device: &Device,
-        source: &Source,
-        name: &'static str,
+        kernel: Kernel,
         launch: Launch,
         factors: u32,
         args: Vec<Arg>,
@@ -40,7 +39,7 @@ impl Reduction {
         len: usize,
     ) -> Result<Self, DeviceError> {
         Ok(Self {
-            kernel: device.program(source)?.kernel(name, 0)?,
+            kernel,
             launch,
             factors,
             args,
