@@ -135,13 +135,6 @@ struct Base {
     DEVICE explicit Base(i32 b) : power(power_of_2(b)), inverse(power_of_2(-b)), rest(power_of_2(31 - b)) {}
 };
 
-// d as a double: 2^52 + 2^31 + d, whose lower word is d + 2^31, minus 2^52 + 2^31. A sum is faster than
-// a conversion instruction.
-DEVICE double to_double(i32 d) { return __hiloint2double(0x43300000, d ^ (i32)0x80000000) - 4503601774854144.0; }
-
-// An integer below 2^31 that a double holds.
-DEVICE i32 to_integer(double d) { return __double2loint(d + MAGIC); }
-
 // Weights the digits in x: x ← complex points, own exact slots ← exact points. Returns the sum of the
 // squares of the complex points' components.
 DEVICE double weight(Complex (&x)[Q], Gauss* exact, const Weights& weights) {
