@@ -134,9 +134,10 @@ digits_to_spectrum(Complex* data, const Digits* __restrict__ digits, const Compl
     const Weights weights WEIGHTS;
     Complex x[Q];
     unrolled<0, Q>([&](auto i) {
-        const Digits d = digits[(VALUE(i) * M + m) * COLUMNS + column];
+        const u32 point = (VALUE(i) * M + m) * COLUMNS + column;
+        const Digits d = digits[point];
 #if PADDED
-        x[VALUE(i)] = {to_double(d.first), to_double(d.second)};
+        x[VALUE(i)] = {2 * point < used ? to_double(d.first) : 0.0, 2 * point + 1 < used ? to_double(d.second) : 0.0};
 #else
         Point p = weights.point<VALUE(i)>();
         double v = weights.forward0<VALUE(i)>(p);

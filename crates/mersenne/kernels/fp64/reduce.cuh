@@ -1,6 +1,6 @@
 // Reduction of products modulo N = k·b^n + c, c = ±1, in words to the base β = b^s.
 //
-// A residue X is stored as y = X/k mod N in `words` words, |y| < 0.6·β^words. The words of y that follow are zero,
+// A residue X is stored as y = X/k mod N in `words` words, |y| < 0.63·β^words. The words of y that follow are zero,
 // so the transform computes the words z_i of the integer z = y². With β^words = b^(n+t) and k·b^n ≡ −c,
 //
 //     k·z = Σ_(i<words) k·z_i·β^i + k·β^words·Σ_(i≥words) z_i·β^(i−words)

@@ -88,7 +88,8 @@ struct Weights {
     DEVICE double inverse1(Point, double inverse0) const { return inverse0; }
 };
 
-#define WORDS_FIELDS(F) F(double, inverse) F(double, base) F(double, unit)
+// `used` is the number of words of a residue; the words after them count as zero.
+#define WORDS_FIELDS(F) F(double, inverse) F(double, base) F(double, unit) F(u32, used)
 #define WORDS {inverse, base, unit, (u32)__double2hiint(base)}
 #define WEIGHTS {words}
 

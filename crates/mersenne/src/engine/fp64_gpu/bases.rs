@@ -9,7 +9,7 @@
 //! whose words have as many bits, log2 of K = (k·b^n)^(1/W). If W divides n and k = 1, all weights are 1. Large bases
 //! therefore need a transform length that divides n.
 
-use warpint_device::Device;
+use warpint_device::{Arg, Device};
 
 use super::form::{
     COST_OF_TURNS, Form, Formed, LARGEST_REST, LastWord, Weights, cost_of_rest, frequencies,
@@ -46,7 +46,9 @@ impl Formed for StoredDigits {
             weights: Some(weights.tables(shape)),
             largest_carry: largest_carry(layout),
             largest_multiplier: multiplier(layout),
-            of_digits: vec![radix, 1.0 / radix, short, long, 1.0 / short, 1.0 / long],
+            of_digits: [radix, 1.0 / radix, short, long, 1.0 / short, 1.0 / long]
+                .map(Arg::F64)
+                .to_vec(),
             last: Some(last_word(layout)),
             lines: tables::of_lines(shape, frequencies(number)),
         }

@@ -10,7 +10,11 @@
 //!
 //! Errors of the words of a product grow with the sum of the squares of the digits. For m of W words it is m/W of
 //! that for W words, and the mean square of the weights of a Mersenne number, 3/ln 4, is missing. So at W ≥ 2m words
-//! the margin is that of a Mersenne number whose words have log2 β bits, plus log2(W/m) + 1.1 bits.
+//! the margin is that of a Mersenne number whose words have log2 β bits, plus log2(W/m) + 1.1 bits, W/m ≤ 4.
+//!
+//! Beyond [`margin::ANY_DIGITS_UP_TO`] words, digits are taken to be random. The only digits with a pattern in a test
+//! are those of small numbers, whose stored form is sparse. Products of other patterns, as of ⌊k/2⌋·b^n for odd b,
+//! are refused by the measurement of round-off.
 
 use std::sync::Arc;
 
@@ -191,7 +195,11 @@ impl Formed for PaddedWords {
             weights: None,
             largest_carry: largest_carry(layout),
             largest_multiplier: LARGEST_MULTIPLIER,
-            of_digits: vec![1.0 / shape.points() as f64, base, 1.0 / base],
+            of_digits: [1.0 / shape.points() as f64, base, 1.0 / base]
+                .map(Arg::F64)
+                .into_iter()
+                .chain([Arg::U32(layout.words() as u32)])
+                .collect(),
             last: None,
             lines: tables::of_lines(shape, Frequencies::Whole),
         }
@@ -217,6 +225,10 @@ fn largest_carry(layout: &PaddedLayout) -> f64 {
     largest_word(layout) / f64::from(layout.base()) + 1.0
 }
 
+/// The largest W/m that adds to the margin. In longer transforms, the rounding of the words of a product themselves
+/// is the larger error: it was 4.2 times that of the formula without this limit for 3·1000003^600 − 1, W/m = 108.
+const LARGEST_PADDING: f64 = 4.0;
+
 /// The least number of bits of a number. For shorter numbers, exact products are as fast.
 const SHORTEST_NUMBER: u32 = 10_000;
 
@@ -239,7 +251,10 @@ pub(super) fn margin(number: Number, length: usize) -> Result<Margin, EngineErro
     }
     let bits = margin::bits_of_words(base.log2(), length, margin::ON_GPU);
     let of_weights = (3.0 / 4f64.ln()).log2();
-    Ok(Margin { bits: bits + of_weights + (length as f64 / words).log2(), proven: false })
+    Ok(Margin {
+        bits: bits + of_weights + (length as f64 / words).min(LARGEST_PADDING).log2(),
+        proven: false,
+    })
 }
 
 /// Builds an engine for a number in a shape.
@@ -535,13 +550,55 @@ mod tests {
     }
 
     #[test]
+    fn residues_that_fill_half_of_the_words_agree_with_exact_integers() {
+        let device = Device::simulator().unwrap();
+        let seed = rand::random();
+        println!("seed {seed}");
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        for (k, b, length) in [((1 << 40) + 15, 2, 1536), ((1 << 62) + 57, 5, 1152)] {
+            for sign in [Sign::Minus, Sign::Plus] {
+                let longest = longest(k, b, sign, length).unwrap();
+                let numbers = (1..longest.exponent()).rev();
+                let numbers = numbers.map(|n| Number::new(k, b, n, sign).unwrap());
+                let fills = |number: &Number| {
+                    let layout = PaddedLayout::new(*number, length);
+                    layout.is_some_and(|layout| 2 * layout.words() == length)
+                };
+                let number = numbers.take(2000).find(fills).unwrap();
+                compare(&device, number, length, &mut rng);
+            }
+        }
+    }
+
+    /// The stored form of ⌊k/2⌋·b^n is about b^n/2, whose digits are nearly all half of the base if b is odd.
+    #[test]
+    fn digits_with_a_pattern_are_refused() {
+        let family = Fp64On::new(Device::simulator().unwrap());
+        for (text, length) in
+            [("9223372036854775780*21^3397+1", 1536), ("205881753848*43^3978+1", 2304)]
+        {
+            let number: Number = text.parse().unwrap();
+            assert!(has_margin(number, length));
+            let power = Integer::u_pow_u(number.base(), number.exponent()).complete();
+            let x = power * (number.multiplier() / 2);
+            let residue = Residue::from_limbs(number, &x.to_digits(rug::integer::Order::Lsf));
+            let mut engine = family.build_for(number, length, BuildOptions::new(1, 1)).unwrap();
+            engine.write(0, &residue, Shift::ZERO).unwrap();
+            engine.square(0, 2, Step::Square, Shift::ZERO).unwrap();
+            let refusal = engine.finish();
+            assert!(matches!(refusal, Err(EngineError::RoundOff { .. })), "{number}: {refusal:?}");
+        }
+    }
+
+    #[test]
     fn errors_follow_the_model_of_margins() {
         let family = Fp64On::new(Device::simulator().unwrap());
-        // In the second case most of the words are zero.
+        // In the last case most of the words are zero.
         for (text, length) in [
             ("1099511627791*2^40900+1", 4096),
             ("1099511627791*2^20600-1", 4096),
             ("7*499^4560-1", 4608),
+            ("3*1000003^600-1", 32_768),
         ] {
             let number: Number = text.parse().unwrap();
             let layout = PaddedLayout::new(number, length).unwrap();
@@ -552,11 +609,14 @@ mod tests {
             engine.square(0, 40, Step::Square, Shift::ZERO).unwrap();
             engine.finish().unwrap();
             let mean = engine.health().round_off.unwrap().mean;
-            let padding = layout.words() as f64 / length as f64 / (3.0 / 4f64.ln());
+            let padding = (layout.words() as f64 / length as f64).max(1.0 / LARGEST_PADDING);
+            let padding = padding / (3.0 / 4f64.ln());
             let bits = f64::from(layout.base()).log2();
             let model = margin::expected_error(bits, length, margin::ON_GPU) * padding;
             println!("{layout:?}: {mean:.6}, {:.3} of the model", mean / model);
-            assert!((0.4..1.1).contains(&(mean / model)), "{text}: {mean} of {model}");
+            let is_sparse = length as f64 > LARGEST_PADDING * layout.words() as f64;
+            let least = if is_sparse { 0.0 } else { 0.4 };
+            assert!((least..1.1).contains(&(mean / model)), "{text}: {mean} of {model}");
         }
     }
 

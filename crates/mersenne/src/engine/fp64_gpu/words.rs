@@ -33,7 +33,7 @@ pub(in crate::engine) struct WeightedWords {
     /// The check of squarings; `None` if squarings are not checked.
     squares: Option<SquareCheck>,
     /// For a base other than 2, and without weights, the constants of the base; else empty.
-    of_digits: Vec<f64>,
+    of_digits: Vec<Arg>,
     /// The last word of a residue modulo k·b^n ± 1; `None` if carries out of the last word enter word 0.
     last: Option<LastWord>,
 }
@@ -85,7 +85,7 @@ pub(super) struct Prepared {
     pub(super) weights: Option<WeightTables>,
     pub(super) largest_carry: f64,
     pub(super) largest_multiplier: u32,
-    pub(super) of_digits: Vec<f64>,
+    pub(super) of_digits: Vec<Arg>,
     pub(super) last: Option<LastWord>,
     pub(super) lines: LineTables<Point>,
 }
@@ -175,7 +175,7 @@ impl<A: Weighted> gpu::Words<A> for WeightedWords {
 
     fn digit_args(&mut self) -> Vec<Arg> {
         let mut args = self.weights.as_ref().map_or(vec![], Weights::args);
-        args.extend(self.of_digits.iter().copied().map(Arg::F64));
+        args.extend_from_slice(&self.of_digits);
         args
     }
 
