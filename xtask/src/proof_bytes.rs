@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, bail, ensure};
 use clap::Args;
 use rand::{RngExt, SeedableRng};
-use warpint_gimps::ProofFile;
+use warpint_gimps::{ProofFile, ProofTest};
 use warpint_mersenne::proof::{self, Proof};
 use warpint_mersenne::{EngineFamily, Plan, StopToken};
 
@@ -120,9 +120,15 @@ fn work(bytes: &[u8], changes: &[Change], family: &'static dyn EngineFamily, tal
 /// the outcome.
 fn verify(bytes: &[u8], family: &'static dyn EngineFamily) -> anyhow::Result<Fate> {
     let Ok(file) = ProofFile::from_bytes(bytes) else { return Ok(Fate::Unread) };
-    let parts = Proof::from_parts(file.exponent(), file.factors(), file.residues());
+    let residues = file.residues();
+    let parts = match file.test() {
+        ProofTest::Mersenne { exponent, factors } => {
+            Proof::from_parts(*exponent, factors, residues)
+        }
+        ProofTest::Number { test, number } => Proof::of_number(test, number, residues),
+    };
     let Ok(proof) = parts else { return Ok(Fate::Unread) };
-    let plan = Plan::of_family(proof.exponent(), family, None, Some(1))?;
+    let plan = Plan::of_family(proof.number(), family, None, Some(1))?;
     let verified = proof::verify(plan, &proof, &mut |_| {}, &StopToken::new())?;
     let verified = verified.context("it was stopped")?;
     Ok(if verified.is_valid() { Fate::Accepted } else { Fate::Refused })

@@ -93,12 +93,12 @@ impl Observer for Console {
                     view.stopping();
                 }
             }
-            RunEvent::ProofBegins { exponent, stage } => {
+            RunEvent::ProofBegins { number, stage } => {
                 let what = match stage {
                     ProofStage::Built => "proof built",
                     ProofStage::Verified => "proof verified",
                 };
-                *self.view() = View::Proof(proof_view::View::new(*exponent, what, self.quiet));
+                *self.view() = View::Proof(proof_view::View::new(*number, what, self.quiet));
             }
             RunEvent::Proof { share } => {
                 if let View::Proof(view) = &mut *self.view() {

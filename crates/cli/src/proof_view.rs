@@ -2,6 +2,8 @@
 
 use std::time::{Duration, Instant};
 
+use warpint::mersenne::Number;
+
 use crate::meter::Meter;
 use crate::units;
 
@@ -13,8 +15,8 @@ pub(crate) struct View {
 }
 
 impl View {
-    pub(crate) fn new(p: u32, what: &'static str, quiet: bool) -> Self {
-        Self { meter: Meter::new(format!("M{p}: "), quiet), what, begin: Instant::now() }
+    pub(crate) fn new(number: Number, what: &'static str, quiet: bool) -> Self {
+        Self { meter: Meter::new(format!("{number}: "), quiet), what, begin: Instant::now() }
     }
 
     pub(crate) fn show(&mut self, share: f64) {

@@ -21,7 +21,9 @@ mod worktodo;
 
 pub use fields::{MOST_FACTOR_DIGITS, Shown};
 pub use lock_file::{LockError, LockFile};
-pub use proof_file::{ProofFile, ProofFileError, ProofFormatError, SavedProof, check_proof_folder};
+pub use proof_file::{
+    ProofFile, ProofFileError, ProofFormatError, ProofTest, SavedProof, check_proof_folder,
+};
 pub use refusal::{Foreign, Malformed};
 pub use result_line::{ErrorTally, Program, ProofInfo, ResultLine, Status, utc_now};
 pub use results::{

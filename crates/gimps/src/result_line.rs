@@ -100,7 +100,7 @@ pub struct ErrorTally {
 /// The description of a proof file in a result line.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProofInfo {
-    /// The version of the file format: 2.
+    /// The version of the file format: 2 for Mersenne numbers, 1 for other numbers.
     pub version: u8,
     /// The power of the proof, which is its number of middle residues.
     pub power: u32,
@@ -109,6 +109,9 @@ pub struct ProofInfo {
     pub hashsize: u32,
     /// The MD5 hash of the whole file, as 32 lower-case hexadecimal digits.
     pub md5: String,
+    /// The name of the test in the proof file, such as `proth-3`; absent for Mersenne numbers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub test: Option<String>,
 }
 
 impl ProofInfo {
@@ -117,7 +120,14 @@ impl ProofInfo {
     /// digits.
     #[must_use]
     pub fn version_2(power: u32, md5: String) -> Self {
-        Self { version: 2, power, hashsize: 64, md5 }
+        Self { version: 2, power, hashsize: 64, md5, test: None }
+    }
+
+    /// Creates the description of a proof of a number other than a Mersenne number. `test` is the name of the
+    /// test in the file, and `md5` as for [`ProofInfo::version_2`].
+    #[must_use]
+    pub fn of_number(power: u32, md5: String, test: String) -> Self {
+        Self { version: 1, power, hashsize: 64, md5, test: Some(test) }
     }
 }
 

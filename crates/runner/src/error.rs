@@ -9,7 +9,7 @@ use warpint_files::ErrorKind;
 use warpint_gimps::{ProofFileError, ResultsError, WorkFileError};
 use warpint_mersenne::checkpoint::CheckpointError;
 use warpint_mersenne::proof::ProofError;
-use warpint_mersenne::{ExponentError, FactorError, Number, PlanRefusal, TestError};
+use warpint_mersenne::{ExponentError, FactorError, Number, PlanRefusal, TestError, TestKind};
 
 use warpint_progress::units::count_words;
 
@@ -46,9 +46,14 @@ pub enum RunError {
         /// The name of the engine.
         engine: &'static str,
     },
-    /// A proof of a number that is not a Mersenne number was requested.
-    #[error("proofs are made for Mersenne numbers only, not for {number}")]
+    /// A proof was requested of a test that has none.
+    #[error(
+        "the {kind} test of {number} has no proofs; {}",
+        if number.is_mersenne() { "a probable-prime test by `warpint prp` has" } else { "Fermat's test to a base A, by --base A, has" }
+    )]
     NoProofs {
+        /// The kind of the test.
+        kind: TestKind,
         /// The number that is tested.
         number: Number,
     },
@@ -126,12 +131,12 @@ pub enum RunError {
     },
     /// The test is done, but its proof could not be made.
     #[error(
-        "M{exponent} is tested, but its proof was not made: the same command tries that again \
+        "{number} is tested, but its proof was not made: the same command tries that again \
          (nothing is lost); if no proof is requested, it gives the result"
     )]
     NotProven {
-        /// The exponent p of M_p = 2^p − 1.
-        exponent: u32,
+        /// The number that is tested.
+        number: Number,
         /// The underlying error.
         source: MakeError,
     },

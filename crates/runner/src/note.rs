@@ -44,8 +44,8 @@ pub enum Note {
     },
     /// The residues for the proof need disk space in a directory.
     ProofRoom {
-        /// The exponent p of M_p = 2^p − 1.
-        exponent: u32,
+        /// The number that is tested.
+        number: Number,
         /// The power of the proof.
         power: u32,
         /// The largest number of bytes needed.
@@ -84,8 +84,8 @@ pub enum Note {
     Stopped(StopReport),
     /// The proof has been written.
     ProofMade {
-        /// The exponent p of M_p = 2^p − 1.
-        exponent: u32,
+        /// The number that is tested.
+        number: Number,
         /// The power of the proof.
         power: u32,
         /// The path of the file.
@@ -138,9 +138,9 @@ impl Display for Note {
                 number.base()
             ),
             Self::Planned { plan, kind } => planned(f, plan, *kind),
-            Self::ProofRoom { exponent, power, bytes, dir } => write!(
+            Self::ProofRoom { number, power, bytes, dir } => write!(
                 f,
-                "M{exponent}: residues for a proof of power {power} take up to {} in {}",
+                "{number}: residues for a proof of power {power} take up to {} in {}",
                 units::memory(*bytes),
                 dir.display()
             ),
@@ -158,8 +158,8 @@ impl Display for Note {
                 write!(f, "{number}: the result in {path} is {reason}, testing again")
             }
             Self::Stopped(report) => report.fmt(f),
-            Self::ProofMade { exponent, power, path } => {
-                write!(f, "M{exponent}: the proof of power {power} is in {}", path.display())
+            Self::ProofMade { number, power, path } => {
+                write!(f, "{number}: the proof of power {power} is in {}", path.display())
             }
             Self::StartRemoved { exponent, path } => {
                 let path = path.display();

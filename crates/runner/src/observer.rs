@@ -38,10 +38,10 @@ pub enum RunEvent<'a> {
     Stopping,
     /// The test has ended, with or without a result.
     TestEnds,
-    /// Building or verifying a proof for M_p starts.
+    /// Building or verifying a proof starts.
     ProofBegins {
-        /// The exponent p of M_p = 2^p − 1.
-        exponent: u32,
+        /// The number that is tested.
+        number: Number,
         /// The stage that starts: building or verification.
         stage: ProofStage,
     },

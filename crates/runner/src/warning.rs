@@ -48,16 +48,16 @@ pub enum Warning {
     },
     /// Another file has the name that the proof of the test will have.
     ProofInTheWay {
-        /// The exponent p of M_p = 2^p − 1.
-        exponent: u32,
+        /// The number that is tested.
+        number: Number,
         /// The path of the file that already exists.
         path: PathBuf,
     },
     /// Residues that the proof needs are missing. They belong to iterations up to the one at which
     /// the test resumes.
     ResiduesMissing {
-        /// The exponent p of M_p = 2^p − 1.
-        exponent: u32,
+        /// The number that is tested.
+        number: Number,
         /// The iteration at which the test resumes.
         iteration: u64,
         /// The largest power that a proof can still have; 0 if no proof is possible.
@@ -69,8 +69,8 @@ pub enum Warning {
     },
     /// The proof has a lower power than requested.
     LowerPower {
-        /// The exponent p of M_p = 2^p − 1.
-        exponent: u32,
+        /// The number that is tested.
+        number: Number,
         /// The power of the proof.
         power: u32,
         /// The requested power of the proof.
@@ -78,16 +78,16 @@ pub enum Warning {
     },
     /// No proof was made, and none can be made later.
     NoProof {
-        /// The exponent p of M_p = 2^p − 1.
-        exponent: u32,
+        /// The number that is tested.
+        number: Number,
         /// The reason, as text.
         reason: String,
     },
     /// The first run of the verification of a proof made an error, which a second run revealed. The
     /// machine computes unreliably.
     ProofRunErred {
-        /// The exponent p of M_p = 2^p − 1.
-        exponent: u32,
+        /// The number that is tested.
+        number: Number,
     },
     /// The log cannot be written.
     NoLog {
@@ -172,40 +172,40 @@ impl Display for Warning {
                 write!(f, "{number}: the result is safe, but {reason}")
             }
             Self::BadCheckpoint { number, line } => write!(f, "{number}: {line}"),
-            Self::ProofInTheWay { exponent, path } => write!(
+            Self::ProofInTheWay { number, path } => write!(
                 f,
-                "M{exponent}: warning: another {} exists already: move it away before the test \
+                "{number}: warning: another {} exists already: move it away before the test \
                  ends, or the proof cannot be put there",
                 path.display()
             ),
-            Self::ResiduesMissing { exponent, iteration, power: 0, assigned, .. } => {
+            Self::ResiduesMissing { number, iteration, power: 0, assigned, .. } => {
                 let instead = match assigned {
                     false => "--restart begins it again",
                     true => "the test goes on without one",
                 };
                 write!(
                     f,
-                    "M{exponent}: warning: the test goes on at iteration {iteration}, and residues \
+                    "{number}: warning: the test goes on at iteration {iteration}, and residues \
                      from before are missing: no proof can be made; {instead}"
                 )
             }
-            Self::ResiduesMissing { exponent, iteration, power, wanted, .. } => write!(
+            Self::ResiduesMissing { number, iteration, power, wanted, .. } => write!(
                 f,
-                "M{exponent}: warning: residues from before iteration {iteration} are missing: {}",
+                "{number}: warning: residues from before iteration {iteration} are missing: {}",
                 prospect(*power, *wanted)
             ),
-            Self::LowerPower { exponent, power, wanted } => write!(
+            Self::LowerPower { number, power, wanted } => write!(
                 f,
-                "M{exponent}: residues are missing: the proof has power {power} instead of {wanted}"
+                "{number}: residues are missing: the proof has power {power} instead of {wanted}"
             ),
-            Self::NoProof { exponent, reason } => write!(
+            Self::NoProof { number, reason } => write!(
                 f,
-                "M{exponent}: warning: no proof was made: {reason}; the result stands without one"
+                "{number}: warning: no proof was made: {reason}; the result stands without one"
             ),
-            Self::ProofRunErred { exponent } => {
+            Self::ProofRunErred { number } => {
                 write!(
                     f,
-                    "M{exponent}: the first verification of the proof made an error: this machine computes unreliably"
+                    "{number}: the first verification of the proof made an error: this machine computes unreliably"
                 )
             }
             Self::NoLog { path, reason } => write!(

@@ -126,7 +126,7 @@ pub fn forge(p: u32, power: u32, with: &SmallOrder) -> Option<Forgery> {
 /// other checks of a verification are omitted.
 #[must_use]
 pub fn equation_holds(proof: &Proof) -> bool {
-    let p = proof.exponent().get();
+    let p = proof.number().exponent();
     let (ring, modulus) = (Ring::new(p), mersenne(p));
     let power =
         |x: &Integer, h: u64| x.clone().pow_mod(&Integer::from(h), &modulus).unwrap_or_default();

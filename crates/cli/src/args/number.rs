@@ -5,6 +5,7 @@ use warpint::runner::{Candidate, Job};
 
 use super::arithmetic::ArithmeticArgs;
 use super::at_least_one;
+use super::proof::proof_power;
 use super::sitting::SittingArgs;
 
 pub(super) const EXAMPLES: &str = "\
@@ -15,6 +16,7 @@ Examples:
   warpint test '27*10^100-1'            by Morrison's theorem
   warpint test '824^1024+1' --base 7    a probable-prime test to base 7
   warpint test '3*2^20909+1' --iterations 10000  the residue after 10000 squarings
+  warpint test '3*2^20909+1' --proof    and make a proof of the test
 
   $ warpint test '81*2^50+1'
   81*2^50+1 is composite: it has the factor 5
@@ -48,6 +50,13 @@ pub(crate) struct NumberArgs {
     /// Stop after K iterations and print the residue. No factors are searched for.
     #[arg(long, value_name = "K", value_parser = at_least_one)]
     pub(crate) iterations: Option<u64>,
+
+    /// Make a proof of the test, from which others can verify the result in a small part of its time. POWER is
+    /// the power of the proof [default: 8 to 11 by the length of the number]. The tests of Proth,
+    /// Pocklington and Fermat (--base) have proofs. The proof goes to DIR/proof. The residues that it needs
+    /// are kept beside the checkpoints until the proof is written; their size is printed at the start.
+    #[arg(long, value_name = "POWER", num_args = 0..=1, require_equals = true, value_parser = proof_power, conflicts_with = "iterations")]
+    pub(crate) proof: Option<Option<u32>>,
 
     #[command(flatten)]
     pub(crate) sitting: SittingArgs,

@@ -90,13 +90,13 @@ pub(crate) struct WorkArgs {
     #[arg(long, value_name = "DEVICE", default_value_t = Places::One(DeviceChoice::Auto))]
     pub(crate) device: Places,
 
-    /// Make no proofs of PRP tests.
+    /// Make no proofs.
     #[arg(long)]
     pub(crate) no_proof: bool,
 
-    /// The power of proofs [default: the power that GIMPS uses, 8 to 11 by the exponent]. A power
-    /// higher by 1 halves the work of certifying the proof, and doubles the disk space during the
-    /// test.
+    /// The power of proofs [default: the power that GIMPS uses, 8 to 11 by the exponent]. Proofs of
+    /// candidates k*b^n+1 and k*b^n-1 are made only with this option. A power higher by 1 halves the work of
+    /// certifying the proof, and doubles the disk space during the test.
     #[arg(long, value_name = "POWER", value_parser = super::proof::proof_power, conflicts_with = "no_proof")]
     pub(crate) proof_power: Option<u32>,
 

@@ -1,6 +1,8 @@
 //! The command `warpint test NUMBER`: the test that proves most about a number k·b^n ± 1.
 
-use warpint::mersenne::TestKind;
+use warpint::mersenne::proof::{Points, Subject, power_for};
+use warpint::mersenne::{Number, TestKind};
+use warpint::runner::RunError;
 
 use crate::args::NumberArgs;
 use crate::console::Console;
@@ -22,10 +24,25 @@ pub(crate) fn run(args: &NumberArgs) -> anyhow::Result<Exit> {
         );
         return Err(BadRequest(text).into());
     }
-    let job = args.job();
+    let mut job = args.job();
+    job.proof = args.proof.map(|power| power_of(job.spec.kind, number, power)).transpose()?;
     if !args.sitting.quiet {
         args.number.notes(job.spec.kind).iter().for_each(|note| notice(&note.to_string()));
     }
     let (console, stop) = Console::install(args.sitting.quiet, args.sitting.json)?;
     run_job(&job, &console, &stop)
+}
+
+/// Returns the power of the proof of a test: the given one, or the default.
+fn power_of(kind: TestKind, number: Number, power: Option<u32>) -> anyhow::Result<u32> {
+    let subject = Subject::new(kind, number).ok_or(RunError::NoProofs { kind, number })?;
+    let refused = || match power {
+        Some(power) => BadRequest(format!("{number} is too small for a proof of power {power}")),
+        None => BadRequest(format!(
+            "{number} is too small for a proof that saves work: give the power, as --proof=3"
+        )),
+    };
+    let power = power.or_else(|| power_for(subject.iterations())).ok_or_else(refused)?;
+    Points::new(subject.iterations(), power).ok_or_else(refused)?;
+    Ok(power)
 }

@@ -58,6 +58,8 @@ mod leftovers;
 #[cfg(test)]
 mod make_keys;
 #[cfg(test)]
+mod number_proofs;
+#[cfg(test)]
 mod numbers;
 #[cfg(unix)]
 #[cfg(test)]

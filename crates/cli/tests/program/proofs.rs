@@ -77,7 +77,7 @@ fn a_proof_is_refused_with_its_reason() {
         assert!(json["refusal"]["reason"].as_str().unwrap().starts_with(reason), "{json}");
     };
     refused(&[36], "power-of-two", "the last residue is 9 times 2^2");
-    refused(&[0], "not-a-unit", "residue 1 has a factor in common with the Mersenne number");
+    refused(&[0], "not-a-unit", "residue 1 has a factor in common with the tested number");
     let ran = warpint(dir.path(), "proof verify --help");
     assert!(ran.out.contains("It does not rule out deceit"), "{ran:?}");
 }

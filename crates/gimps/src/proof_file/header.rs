@@ -2,6 +2,8 @@
 
 use warpint_files::ErrorKind;
 
+use super::ProofTest;
+
 /// The largest length of a header, in bytes. Longer headers are refused. The limit leaves room for
 /// many known factors, which usually have some dozen digits each.
 pub(super) const MOST_HEADER: u64 = 4096;
@@ -10,8 +12,16 @@ pub(super) const MOST_HEADER: u64 = 4096;
 pub(super) const MOST_POWER: usize = 15;
 /// The exclusive upper bound on exponents, 2^31.
 pub(super) const LIMIT: u32 = 1 << 31;
+/// The largest size of a residue of a proof of k·b^n ± 1, which has at most 2^31 bits.
+pub(super) const LARGEST_RESIDUE: u64 = 1 << 28;
+/// The reason why residues do not belong to a number.
+pub(super) const TOO_LONG: &str = "its residues have more bits than its number";
+/// The first line of a proof of 2^p − 1.
+const OF_MERSENNE: &str = "PRP PROOF";
+/// The first line of a proof of another number.
+const OF_NUMBER: &str = "WARPINT PROOF";
 
-/// The reason why bytes are not a proof file of version 2.
+/// The reason why bytes are not a proof file.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ProofFormatError {
@@ -56,6 +66,16 @@ pub enum ProofFormatError {
         /// The actual size, in bytes.
         found: u64,
     },
+    /// The content after the header of a proof of k·b^n ± 1 does not consist of residues of equal size.
+    #[error(
+        "it has {found} bytes after its header, which are not {residues} residues of equal size: truncated or extended, or POWER is wrong"
+    )]
+    Uneven {
+        /// The size of the content after the header, in bytes.
+        found: u64,
+        /// The number of residues, which is one more than the power.
+        residues: usize,
+    },
     /// The given exponent, factors and residues do not form a proof. The message stored here is the
     /// reason.
     #[error("{0}")]
@@ -72,8 +92,7 @@ impl ProofFormatError {
 
 /// The content of a header, which consists of the lines before the residues.
 pub(super) struct Header {
-    pub(super) exponent: u32,
-    pub(super) factors: Vec<String>,
+    pub(super) test: ProofTest,
     pub(super) power: usize,
     /// The length of the header in bytes, including the last newline.
     pub(super) bytes: usize,
@@ -82,10 +101,18 @@ pub(super) struct Header {
 impl Header {
     pub(super) fn parse(head: &[u8]) -> Result<Self, ProofFormatError> {
         let mut lines = Lines { rest: head, line: 0 };
-        lines.take("PRP PROOF", |line| (line == "PRP PROOF").then_some(()))?;
-        let version = lines.take("VERSION=2", |line| number(line, "VERSION="))?;
-        if version.0 != 2 {
-            return Err(lines.other(version.1, "another version than 2"));
+        let of_mersenne = lines.take("PRP PROOF or WARPINT PROOF", |line| match line {
+            OF_MERSENNE => Some(true),
+            OF_NUMBER => Some(false),
+            _ => None,
+        })?;
+        let (version, wanted, other) = match of_mersenne {
+            true => (2, "VERSION=2", "another version than 2"),
+            false => (1, "VERSION=1", "another version than 1"),
+        };
+        let found = lines.take(wanted, |line| number(line, "VERSION="))?;
+        if found.0 != version {
+            return Err(lines.other(found.1, other));
         }
         let hash_size = lines.take("HASHSIZE=64", |line| number(line, "HASHSIZE="))?;
         if hash_size.0 != 64 {
@@ -104,6 +131,18 @@ impl Header {
             Ok(n) => return Err(lines.wrong(wanted, &format!("POWER={n}"))),
             Err(repeated) => return Err(lines.other(repeated, "a repeated proof")),
         };
+        if !of_mersenne {
+            let test = lines.take("TEST=name", |line| {
+                let name = line.strip_prefix("TEST=").filter(|name| is_test(name))?;
+                Some(name.to_owned())
+            })?;
+            let number = lines.take("NUMBER=k*b^n+1 or NUMBER=k*b^n-1", |line| {
+                let text = line.strip_prefix("NUMBER=").filter(|text| most_bits(text).is_some())?;
+                Some(text.to_owned())
+            })?;
+            let test = ProofTest::Number { test, number };
+            return Ok(Self { test, power, bytes: head.len() - lines.rest.len() });
+        }
         let (exponent, factors) =
             lines.take("NUMBER=M<p>, or NUMBER=M<p>/<factor>/…", |line| {
                 let mut parts = line.strip_prefix("NUMBER=M")?.split('/');
@@ -112,8 +151,72 @@ impl Header {
                 let sound = (2..LIMIT).contains(&exponent) && factors.iter().all(|f| is_number(f));
                 sound.then_some((exponent, factors))
             })?;
-        Ok(Self { exponent, factors, power, bytes: head.len() - lines.rest.len() })
+        let test = ProofTest::Mersenne { exponent, factors };
+        Ok(Self { test, power, bytes: head.len() - lines.rest.len() })
     }
+}
+
+impl Header {
+    /// Returns the size of each residue in a file of `length` bytes. For k·b^n ± 1 it follows from `length`,
+    /// and is at most twice the size of the number, if this is not small.
+    pub(super) fn residue_size(&self, length: u64) -> Result<usize, ProofFormatError> {
+        let most = match &self.test {
+            ProofTest::Mersenne { exponent, .. } => return Ok(super::residue_size(*exponent)),
+            ProofTest::Number { number, .. } => most_bytes(number),
+        };
+        let (residues, found) = (self.power + 1, length.saturating_sub(self.bytes as u64));
+        let size = found / residues as u64;
+        if !found.is_multiple_of(residues as u64) || !(1..=LARGEST_RESIDUE).contains(&size) {
+            return Err(ProofFormatError::Uneven { found, residues });
+        }
+        // Otherwise memory would be allocated for residues that cannot belong to the number.
+        if size > most {
+            return Err(ProofFormatError::Parts(TOO_LONG));
+        }
+        // The size is at most 2^28.
+        Ok(size as usize)
+    }
+}
+
+/// Returns the header of a proof.
+pub(super) fn header(test: &ProofTest, power: u32) -> String {
+    let power = format!("HASHSIZE=64\nPOWER={power}\n");
+    match test {
+        ProofTest::Mersenne { exponent, factors } => {
+            let factors: String = factors.iter().map(|f| format!("/{f}")).collect();
+            format!("{OF_MERSENNE}\nVERSION=2\n{power}NUMBER=M{exponent}{factors}\n")
+        }
+        ProofTest::Number { test, number } => {
+            format!("{OF_NUMBER}\nVERSION=1\n{power}TEST={test}\nNUMBER={number}\n")
+        }
+    }
+}
+
+/// Returns whether a text can name a test: it consists of lower-case letters, digits and `-`.
+pub(super) fn is_test(text: &str) -> bool {
+    let is_letter = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-';
+    (1..=64).contains(&text.len()) && text.bytes().all(is_letter)
+}
+
+/// Returns an upper bound on the size of a residue modulo a number in one of the forms of [`most_bits`]; 0 for
+/// other texts.
+pub(super) fn most_bytes(number: &str) -> u64 {
+    most_bits(number).unwrap_or(0).div_ceil(8).min(LARGEST_RESIDUE)
+}
+
+/// Returns an upper bound on the bits of a number in one of the forms `3*2^189+1`, `2^189-1` and `M11`; `None`
+/// for other texts. The bound is below twice the number of bits, if that is not small.
+pub(super) fn most_bits(text: &str) -> Option<u64> {
+    let value = |text: &str| text.parse::<u64>().ok().filter(|_| is_number(text));
+    if let Some(p) = text.strip_prefix('M') {
+        return value(p);
+    }
+    let power = text.strip_suffix("+1").or_else(|| text.strip_suffix("-1"))?;
+    let (k, power) = power.split_once('*').unwrap_or(("1", power));
+    let (b, n) = power.split_once('^')?;
+    let bits = |x: u64| u64::from(64 - x.leading_zeros());
+    let of_power = bits(value(b)?).saturating_mul(value(n)?);
+    Some(of_power.saturating_add(bits(value(k)?) + 1))
 }
 
 /// Parses a line that consists of `name` and a number. Returns the number and the whole line.

@@ -1,6 +1,7 @@
-//! PRP proof files of version 2, which consist of a header in text lines and residues.
+//! Proof files, which consist of a header in text lines and residues: PRP proofs of 2^p − 1 in version 2 of
+//! GIMPS, and proofs of tests of other numbers in a format of this program.
 //!
-//! Sources: GpuOwl's wiki, *PRP Proof File Spec*, and the files that GpuOwl and Prime95 read and
+//! Sources of the first: GpuOwl's wiki, *PRP Proof File Spec*, and the files that GpuOwl and Prime95 read and
 //! write.
 
 mod header;
@@ -13,22 +14,47 @@ use md5::{Digest, Md5};
 use warpint_files::{ErrorKind, FileError, Folder, given};
 
 pub use header::ProofFormatError;
-use header::{Header, LIMIT, MOST_HEADER, MOST_POWER, is_number};
+use header::{
+    Header, LIMIT, MOST_HEADER, MOST_POWER, TOO_LONG, header, is_number, is_test, most_bits,
+    most_bytes,
+};
 
-/// A PRP proof of M_p = 2^p − 1, or of a cofactor, in the form of a file.
+/// The test that a proof file is about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ProofTest {
+    /// The PRP test of M_p = 2^p − 1, or of a cofactor.
+    Mersenne {
+        /// The exponent p.
+        exponent: u32,
+        /// The known factors in decimal digits; empty for a test of M_p.
+        factors: Vec<String>,
+    },
+    /// A test of another number.
+    Number {
+        /// The name of the test, such as `proth-3`.
+        test: String,
+        /// The number, such as `7*2^2256+1`.
+        number: String,
+    },
+}
+
+/// A proof in the form of a file.
 ///
-/// The header consists of the lines `PRP PROOF`, `VERSION=2`, `HASHSIZE=64`, `POWER=n` and
-/// `NUMBER=M<p>`. For a proof of a cofactor, the last line continues with `/f` for each known
+/// **2^p − 1 and its cofactors.** The header consists of the lines `PRP PROOF`, `VERSION=2`, `HASHSIZE=64`,
+/// `POWER=n` and `NUMBER=M<p>`. For a proof of a cofactor, the last line continues with `/f` for each known
 /// factor f. Each line ends in a newline.
 ///
 /// The header is followed by n + 1 residues of ⌈p/8⌉ little-endian bytes each. The first is the
 /// final residue of the test. The n others are the residues of the proof, called middles.
 ///
+/// **Other numbers.** The header consists of the lines `WARPINT PROOF`, `VERSION=1`, `HASHSIZE=64`,
+/// `POWER=n`, `TEST=<name>` and `NUMBER=<number>`. It is followed by n + 1 residues of equal size, at most
+/// 2^28 bytes: the last residue of the proof, and the middles.
+///
 /// Only the form is checked, not the values of the residues and factors.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProofFile {
-    exponent: u32,
-    factors: Vec<String>,
+    test: ProofTest,
     residues: Vec<Vec<u8>>,
 }
 
@@ -134,11 +160,40 @@ impl ProofFile {
         if residues.iter().any(|x| x.len() != residue_size(exponent)) {
             return Err(Parts("a residue of a proof has ⌈p/8⌉ bytes"));
         }
-        let file = Self { exponent, factors, residues };
+        let file = Self { test: ProofTest::Mersenne { exponent, factors }, residues };
         if file.header().len() as u64 > MOST_HEADER {
             return Err(Parts("the known factors are too many for the header of a proof"));
         }
         Ok(file)
+    }
+
+    /// Creates a proof of a test of a number other than 2^p − 1. `residues` are the last residue of the proof
+    /// and then the middles, in equally many bytes.
+    ///
+    /// # Errors
+    /// Returns [`ProofFormatError::Parts`] unless there are 1 to 15 middles, all residues have the same size,
+    /// which a number of this form can have, the name of the test consists of 1 to 64 lower-case letters,
+    /// digits and `-`, and the number has the form `k*b^n+1`, `k*b^n-1`, `b^n+1`, `b^n-1` or `Mn`.
+    pub fn of_number(
+        test: String,
+        number: String,
+        residues: Vec<Vec<u8>>,
+    ) -> Result<Self, ProofFormatError> {
+        use ProofFormatError::Parts;
+        if !is_test(&test) || most_bits(&number).is_none() {
+            return Err(Parts("the name of the test or the number is malformed"));
+        }
+        if !(2..=MOST_POWER + 1).contains(&residues.len()) {
+            return Err(Parts("a proof has 1 to 15 middles"));
+        }
+        let size = residues[0].len();
+        if size == 0 || residues.iter().any(|x| x.len() != size) {
+            return Err(Parts("the residues of a proof have the same size"));
+        }
+        if size as u64 > most_bytes(&number) {
+            return Err(Parts(TOO_LONG));
+        }
+        Ok(Self { test: ProofTest::Number { test, number }, residues })
     }
 
     /// Reads a proof file. Symbolic links are followed. Returns the proof, and the path and MD5
@@ -196,7 +251,7 @@ impl ProofFile {
         let mut head = Vec::new();
         input.by_ref().take(MOST_HEADER).read_to_end(&mut head)?;
         let header = Header::parse(&head)?;
-        let size = residue_size(header.exponent);
+        let size = header.residue_size(length)?;
         let expected = header.bytes as u64 + (header.power as u64 + 1) * size as u64;
         if expected != length {
             return Err(ProofFormatError::Size { expected, found: length }.into());
@@ -214,14 +269,17 @@ impl ProofFile {
         if rest.read(&mut [0])? > 0 {
             return Err(ProofFormatError::Size { expected, found: expected + 1 }.into());
         }
-        let Header { exponent, factors, .. } = header;
-        Ok((Self::new(exponent, factors, residues)?, hex(hasher)))
+        let file = match header.test {
+            ProofTest::Mersenne { exponent, factors } => Self::new(exponent, factors, residues),
+            ProofTest::Number { test, number } => Self::of_number(test, number, residues),
+        };
+        Ok((file?, hex(hasher)))
     }
 
-    /// Returns the exponent p.
+    /// Returns the test that the proof is about.
     #[must_use]
-    pub fn exponent(&self) -> u32 {
-        self.exponent
+    pub fn test(&self) -> &ProofTest {
+        &self.test
     }
 
     /// Returns the power n of the proof, which is the number of middles.
@@ -231,13 +289,7 @@ impl ProofFile {
         (self.residues.len() - 1) as u32
     }
 
-    /// Returns the known factors in decimal digits. The list is empty for a proof of M_p.
-    #[must_use]
-    pub fn factors(&self) -> &[String] {
-        &self.factors
-    }
-
-    /// Returns the final residue and then the middles, each as ⌈p/8⌉ little-endian bytes.
+    /// Returns the final residue and then the middles, each in little-endian bytes.
     #[must_use]
     pub fn residues(&self) -> &[Vec<u8>] {
         &self.residues
@@ -251,19 +303,25 @@ impl ProofFile {
 
     /// Returns the name of the file. It is `M<p>-<power>.proof` for a proof of M_p. For a proof of
     /// a cofactor, it is `M<p>-f<k>-<power>.proof`, where k is the number of known factors. So one
-    /// folder may contain a proof of M_p and a proof of its cofactor.
+    /// folder may contain a proof of M_p and a proof of its cofactor. For another number it is
+    /// `<k>_<b>_<n>+1-<test>-<power>.proof`.
     #[must_use]
     pub fn file_name(&self) -> String {
-        Self::name_of(self.exponent, &self.factors, self.power())
+        Self::name_of(&self.test, self.power())
     }
 
-    /// Returns the name of a proof file (see [`ProofFile::file_name`]) for the given exponent,
-    /// known factors and power.
+    /// Returns the name of a proof file (see [`ProofFile::file_name`]) for a test and a power.
     #[must_use]
-    pub fn name_of(exponent: u32, factors: &[String], power: u32) -> String {
-        match factors.len() {
-            0 => format!("M{exponent}-{power}.proof"),
-            k => format!("M{exponent}-f{k}-{power}.proof"),
+    pub fn name_of(test: &ProofTest, power: u32) -> String {
+        match test {
+            ProofTest::Mersenne { exponent, factors } => match factors.len() {
+                0 => format!("M{exponent}-{power}.proof"),
+                k => format!("M{exponent}-f{k}-{power}.proof"),
+            },
+            ProofTest::Number { test, number } => {
+                let one = if number.contains(['*', 'M']) { "" } else { "1_" };
+                format!("{one}{}-{test}-{power}.proof", number.replace(['*', '^'], "_"))
+            }
         }
     }
 
@@ -271,21 +329,14 @@ impl ProofFile {
     /// there is no such file.
     ///
     /// The file has the name [`ProofFile::name_of`] in this folder, but is not a proof of this
-    /// power for the given exponent and factors. A proof with the same exponent, factors and power
+    /// power for the given test. A proof of the same test and power
     /// does not count. It is identical to the proof to be saved, unless one of the two proofs is
     /// wrong.
     #[must_use]
-    pub fn in_the_way(
-        folder: &Path,
-        exponent: u32,
-        factors: &[String],
-        power: u32,
-    ) -> Option<PathBuf> {
-        let (folder, name) = (Folder::not_linked(folder), Self::name_of(exponent, factors, power));
+    pub fn in_the_way(folder: &Path, test: &ProofTest, power: u32) -> Option<PathBuf> {
+        let (folder, name) = (Folder::not_linked(folder), Self::name_of(test, power));
         let foreign = match Self::read_own(&folder, &name) {
-            Ok((proof, _)) => {
-                (proof.exponent, &proof.factors[..], proof.power()) != (exponent, factors, power)
-            }
+            Ok((proof, _)) => (&proof.test, proof.power()) != (test, power),
             Err(_) => folder.has(&name),
         };
         foreign.then(|| folder.file(name))
@@ -338,9 +389,7 @@ impl ProofFile {
     }
 
     fn header(&self) -> String {
-        let number: String = self.factors.iter().map(|f| format!("/{f}")).collect();
-        let (p, power) = (self.exponent, self.power());
-        format!("PRP PROOF\nVERSION=2\nHASHSIZE=64\nPOWER={power}\nNUMBER=M{p}{number}\n")
+        header(&self.test, self.power())
     }
 }
 

@@ -3,9 +3,9 @@
 use std::fs;
 
 use proptest::prelude::*;
-use warpint_gimps::{ProofFile, ProofFileError, ProofFormatError, check_proof_folder};
+use warpint_gimps::{ProofFile, ProofFileError, ProofFormatError, ProofTest, check_proof_folder};
 
-use files::{refusal, small, with};
+use files::{mersenne, refusal, small, with};
 
 /// A proof file of M13 with power 2 and residues of 2 bytes.
 const SMALL: &[u8] = b"PRP PROOF\nVERSION=2\nHASHSIZE=64\nPOWER=2\nNUMBER=M13\nabcdef";
@@ -24,6 +24,11 @@ mod files {
         text.replacen(from, to, 1).into_bytes()
     }
 
+    pub(super) fn mersenne(exponent: u32, factors: &[&str]) -> ProofTest {
+        let factors = factors.iter().map(ToString::to_string).collect();
+        ProofTest::Mersenne { exponent, factors }
+    }
+
     pub(super) fn refusal(bytes: &[u8]) -> String {
         ProofFile::from_bytes(bytes).unwrap_err().to_string()
     }
@@ -34,21 +39,25 @@ fn the_layout_is_that_of_the_format() {
     let proof = small();
     assert_eq!(proof.to_bytes(), SMALL);
     assert_eq!(ProofFile::from_bytes(SMALL), Ok(proof.clone()));
-    assert_eq!((proof.exponent(), proof.power()), (13, 2));
+    assert_eq!((proof.test(), proof.power()), (&mersenne(13, &[]), 2));
     assert_eq!(proof.residues()[2], b"ef");
     // md5sum of the same bytes.
     assert_eq!(proof.md5(), "79d1685ac6f761235ef64815f2a46caa");
     let factors = with("M13", "M13/3/456789012345678901234567890");
     let read = ProofFile::from_bytes(&factors).unwrap();
-    assert_eq!(read.factors(), ["3", "456789012345678901234567890"]);
+    assert_eq!(read.test(), &mersenne(13, &["3", "456789012345678901234567890"]));
     assert_eq!(read.to_bytes(), factors);
 }
 
 #[test]
 fn what_is_wrong_is_said_with_its_line() {
     for (from, to, says) in [
-        ("PRP PROOF", "PRP PROOFS", "line 1 must be PRP PROOF, not 'PRP PROOFS'"),
-        ("PRP PROOF\n", "PRP PROOF\r\n", "line 1 must be PRP PROOF, not 'PRP PROOF\\r'"),
+        ("PRP PROOF", "PRP PROOFS", "line 1 must be PRP PROOF or WARPINT PROOF, not 'PRP PROOFS'"),
+        (
+            "PRP PROOF\n",
+            "PRP PROOF\r\n",
+            "line 1 must be PRP PROOF or WARPINT PROOF, not 'PRP PROOF\\r'",
+        ),
         ("VERSION=2", "VERSION=1", "line 2, 'VERSION=1', is of another version than 2"),
         ("VERSION=2", "VERSION=02", "line 2 must be VERSION=2"),
         ("HASHSIZE=64", "HASHSIZE=32", "line 3, 'HASHSIZE=32', is of another hash size"),
@@ -134,7 +143,7 @@ fn a_link_is_neither_a_folder_nor_a_proof_of_the_program() {
     fs::rename(&saved, root.path().join("outside")).unwrap();
     std::os::unix::fs::symlink("../../outside", &saved).unwrap();
     assert!(matches!(small().save(&folder), Err(ProofFileError::Exists { .. })));
-    assert_eq!(ProofFile::in_the_way(&folder, 13, &[], 2), Some(saved));
+    assert_eq!(ProofFile::in_the_way(&folder, &mersenne(13, &[]), 2), Some(saved));
 }
 
 #[test]
@@ -159,8 +168,7 @@ fn what_has_the_name_of_a_proof_and_is_another_is_in_its_way() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("M13-2.proof");
     let of = |p, factors: &[&str], power| {
-        let factors: Vec<_> = factors.iter().map(ToString::to_string).collect();
-        ProofFile::in_the_way(dir.path(), p, &factors, power)
+        ProofFile::in_the_way(dir.path(), &mersenne(p, factors), power)
     };
     assert_eq!(of(13, &[], 2), None);
     small().save(dir.path()).unwrap();
@@ -255,5 +263,82 @@ proptest! {
         let residue = |i: usize| (0..size).map(|j| seed.wrapping_mul((7 * i + j) as u8)).collect();
         let proof = ProofFile::new(p, factors, (0..=power).map(residue).collect()).unwrap();
         prop_assert_eq!(ProofFile::from_bytes(&proof.to_bytes()), Ok(proof));
+    }
+}
+
+/// A proof file of 7·2^9 + 1 with power 2 and residues of 2 bytes.
+const OF_NUMBER: &[u8] =
+    b"WARPINT PROOF\nVERSION=1\nHASHSIZE=64\nPOWER=2\nTEST=proth-5\nNUMBER=7*2^9+1\nabcdef";
+
+#[test]
+fn proofs_of_other_numbers_have_a_layout_of_their_own() {
+    let of = |test: &str, number: &str| {
+        ProofFile::of_number(test.into(), number.into(), small().into_residues())
+    };
+    let proof = of("proth-5", "7*2^9+1").unwrap();
+    assert_eq!(proof.to_bytes(), OF_NUMBER);
+    assert_eq!(ProofFile::from_bytes(OF_NUMBER), Ok(proof.clone()));
+    let test = ProofTest::Number { test: "proth-5".into(), number: "7*2^9+1".into() };
+    assert_eq!((proof.test(), proof.power()), (&test, 2));
+    for (test, number, name) in [
+        ("proth-5", "7*2^9+1", "7_2_9+1-proth-5-2.proof"),
+        ("prp-b3", "2^64+1", "1_2_64+1-prp-b3-2.proof"),
+        ("prp-b5", "M11", "M11-prp-b5-2.proof"),
+    ] {
+        assert_eq!(of(test, number).unwrap().file_name(), name);
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let saved = proof.save(dir.path()).unwrap();
+    assert_eq!(ProofFile::read(&saved.path).unwrap(), (proof.clone(), saved.clone()));
+    assert_eq!(ProofFile::in_the_way(dir.path(), &test, 2), None);
+    fs::write(&saved.path, SMALL).unwrap();
+    assert_eq!(ProofFile::in_the_way(dir.path(), &test, 2), Some(saved.path));
+    for (test, number) in
+        [("", "7*2^9+1"), ("Proth", "7*2^9+1"), ("a", ""), ("a", "7 2"), ("../a", "7")]
+    {
+        assert!(matches!(of(test, number), Err(ProofFormatError::Parts(_))), "{test} {number}");
+    }
+    for sizes in [&[2][..], &[2, 3], &[0, 0], &[1; 17]] {
+        let residues = sizes.iter().map(|&n| vec![0; n]).collect();
+        let result = ProofFile::of_number("a".into(), "2^99+1".into(), residues);
+        assert!(matches!(result, Err(ProofFormatError::Parts(_))), "{sizes:?}");
+    }
+    let long = ProofFile::of_number("a".into(), "7*2^9+1".into(), vec![vec![0; 4]; 2]);
+    let too_long = "its residues have more bits than its number";
+    assert_eq!(long, Err(ProofFormatError::Parts(too_long)));
+    assert_eq!(refusal(&[OF_NUMBER, &[0; 6]].concat()), too_long);
+}
+
+#[test]
+fn malformed_proofs_of_other_numbers_are_refused() {
+    for (from, to, says) in [
+        ("WARPINT PROOF", "WARPINT  PROOF", "line 1 must be PRP PROOF or WARPINT PROOF"),
+        ("WARPINT PROOF", "PRP PROOF", "line 2, 'VERSION=1', is of another version than 2"),
+        ("VERSION=1", "VERSION=2", "line 2, 'VERSION=2', is of another version than 1"),
+        ("HASHSIZE=64", "HASHSIZE=65", "line 3, 'HASHSIZE=65', is of another hash size"),
+        ("POWER=2", "POWER=3", "which are not 4 residues of equal size: truncated or extended"),
+        ("POWER=2", "POWER=0", "line 4 must be POWER=n"),
+        ("TEST=proth-5", "TEST=", "line 5 must be TEST=name, not 'TEST='"),
+        ("TEST=proth-5", "TEST=proth 5", "line 5 must be TEST=name"),
+        ("TEST=proth-5\n", "", "line 5 must be TEST=name, not 'NUMBER=7*2^9+1'"),
+        ("NUMBER=7*2^9+1", "NUMBER=", "line 6 must be NUMBER=k*b^n+1 or NUMBER=k*b^n-1"),
+        ("NUMBER=7*2^9+1", "NUMBER=../7", "line 6 must be NUMBER="),
+        ("NUMBER=7*2^9+1", "NUMBER=7*2^9+3", "line 6 must be NUMBER="),
+        ("NUMBER=7*2^9+1", "NUMBER=07*2^9+1", "line 6 must be NUMBER="),
+        ("NUMBER=7*2^9+1", "NUMBER=7*2^99999999999999999999+1", "line 6 must be NUMBER="),
+        ("NUMBER=7*2^9+1", "NUMBER=7*2+1", "line 6 must be NUMBER="),
+        ("NUMBER=7*2^9+1", "NUMBER=M", "line 6 must be NUMBER="),
+        ("+1\nabcdef", "+1\nabcde", "it has 5 bytes after its header, which are not 3"),
+        ("+1\nabcdef", "+1\nabcdefg", "it has 7 bytes after its header, which are not 3"),
+        ("+1\nabcdef", "+1\n", "it has 0 bytes after its header"),
+        (
+            "+1\nabcdef",
+            "+1",
+            "line 6, which must be NUMBER=k*b^n+1 or NUMBER=k*b^n-1, does not end",
+        ),
+    ] {
+        let text = String::from_utf8(OF_NUMBER.to_vec()).unwrap();
+        let found = refusal(text.replacen(from, to, 1).as_bytes());
+        assert!(found.contains(says), "{from} → {to}: {found}");
     }
 }

@@ -159,7 +159,7 @@ fn radical(b: u32) -> u32 {
 /// Returns whether the prime factors of b that divide `open` are enough for the theorems of Pocklington and of
 /// Morrison: whether R < F with k·b^n = F·R, where F has all these prime factors of b^n, and R the others
 /// and k.
-pub(super) fn is_enough(number: Number, open: u32) -> bool {
+pub(crate) fn is_enough(number: Number, open: u32) -> bool {
     let (b, n) = (number.base(), f64::from(number.exponent()));
     if open == radical(b) {
         return number.has_multiplier_below_power();

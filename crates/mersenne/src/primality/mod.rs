@@ -43,12 +43,14 @@ use std::time::Duration;
 use crate::checkpoint::CheckpointStore;
 use crate::cofactor::KnownFactors;
 use crate::{ErrorCounts, Event, Exponent, Number, Outcome, Plan, Residue, StopToken, Verdict};
+pub(crate) use choice::is_enough;
 pub use clock::{Clock, SystemClock};
 use driver::Driver;
 pub use error::TestError;
 pub use kind::{Certification, LlStart, TestKind};
 pub use memory::{Memory, SoundMemory};
-pub(crate) use prp::LARGEST_BLOCK;
+pub(crate) use pocklington::judge;
+pub(crate) use prp::{LARGEST_BLOCK, Steps, bit};
 
 /// The specification of a test. Later versions may add fields, so write
 /// `..TestSpec::new(kind, exponent)` for the fields that are not named.

@@ -5,17 +5,27 @@ use std::ops::RangeInclusive;
 use super::hash::Exponents;
 use super::points::Points;
 use super::residues::{ResidueFileError, ResidueFolder};
-use super::verify::{check, products};
+use super::verify::{Verification, check, products};
 use super::watch::{Halt, ODD_POWERS, PER_POWER, Watch, lengthening, or_stopped};
-use super::{Proof, ProofError};
+use super::{Proof, ProofError, Refusal};
 use crate::{Plan, Residue, Shift, StopToken};
 
+/// A proof that was built, and its verification.
+#[derive(Debug)]
+pub struct Built {
+    /// The proof.
+    pub proof: Proof,
+    /// The verification, which has accepted the proof.
+    pub verification: Verification,
+}
+
 /// Builds the proof of the given power from the residues in `folder`, and verifies it. `last` is
-/// the last residue of the test, 3^(2^p) mod M_p. `progress` is called several times a second with
-/// the fraction of the work that is done, from 0 to 1. Returns `None` if `stop` was set.
+/// the last residue of the proof: 3^(2^p) mod M_p, or x_i for i = [`Subject::iterations`]. `progress` is
+/// called several times a second with the fraction of the work that is done, from 0 to 1. Returns `None` if
+/// `stop` was set.
 ///
-/// The middle of level l = 1 … power is a product over 2^(l−1) stored residues x_k = 3^(2^k) mod
-/// M_p. Their iterations k are the odd multiples of the span s_l = p/2^l (rounded as in
+/// The middle of level l = 1 … power is a product over 2^(l−1) stored residues x_k (for M_p,
+/// 3^(2^k)). Their iterations k are the odd multiples of the span s_l = p/2^l (rounded as in
 /// [`Points`]). Each residue is raised to a product of the hash exponents of earlier levels: if a
 /// level of the tree has the hash exponent h, two neighbours x, y on this level become x^h·y on the
 /// level above.
@@ -24,10 +34,11 @@ use crate::{Plan, Residue, Shift, StopToken};
 /// round-off error, the level in progress is repeated with a longer transform.
 ///
 /// # Errors
-/// Returns errors of plan and engine; [`ProofError::Foreign`] if the exponent of `folder` or `last`
+/// Returns errors of plan and engine; [`ProofError::Foreign`] if the number of `folder` or `last`
 /// is not that of the plan; [`ProofError::Power`] if [`Points::new`] returns `None` for this power;
 /// [`ProofError::Residue`] for a missing, unreadable or invalid file (after an invalid file,
 /// [`build_largest`] tries a lower power); [`ProofError::Wrong`] if the proof is wrong twice;
+/// [`ProofError::Ambiguous`] if it is refused twice for [`Refusal::SmallOrder`];
 /// [`ProofError::Unreliable`] if two verifications compute different numbers.
 ///
 /// The cost is 83·(2^power − power − 1) products, one read of each residue, and the cost of
@@ -40,21 +51,33 @@ pub fn build(
     progress: &mut dyn FnMut(f64),
     stop: &StopToken,
 ) -> Result<Option<Proof>, ProofError> {
-    let p = plan.exponent();
-    for found in [folder.exponent(), last.exponent()] {
-        if found != p {
-            return Err(ProofError::Foreign { exponent: p, found });
+    let built = build_from(&mut plan, power, folder, last, progress, stop)?;
+    Ok(built.map(|built| built.proof))
+}
+
+fn build_from(
+    plan: &mut Plan,
+    power: u32,
+    folder: &ResidueFolder,
+    last: &Residue,
+    progress: &mut dyn FnMut(f64),
+    stop: &StopToken,
+) -> Result<Option<Built>, ProofError> {
+    let (subject, number) = (folder.subject(), plan.number());
+    for found in [subject.number(), last.number()] {
+        if found != number {
+            return Err(ProofError::Foreign { number, found });
         }
     }
-    let points =
-        Points::new(p, power).ok_or(ProofError::Power { exponent: p, power: power as usize })?;
-    let once = PER_POWER * ((1 << power) - u64::from(power) - 1) + products(p, power);
+    let points = Points::new(subject.iterations(), power);
+    let points = points.ok_or(ProofError::Power { number, power: power as usize })?;
+    let once = PER_POWER * ((1 << power) - u64::from(power) - 1) + products(subject, power);
     let mut watch = Watch::new(once, progress, stop);
-    or_stopped(build_twice(&mut plan, &points, folder, last, once, &mut watch))
+    or_stopped(build_twice(plan, &points, folder, last, once, &mut watch))
 }
 
 /// Builds the proof of the largest power in `powers` for which the folder has all residues. The
-/// other arguments and the result are as for [`build`].
+/// other arguments are as for [`build`].
 ///
 /// If a residue's file is invalid, renames the file ([`ResidueFolder::set_aside`]) and tries a
 /// lower power.
@@ -63,21 +86,22 @@ pub fn build(
 /// Returns [`ProofError::NoResidues`] if residues are missing even for the least power. Also
 /// returns the errors of [`build`]. An invalid file is an error only if it cannot be renamed.
 pub fn build_largest(
-    plan: Plan,
+    mut plan: Plan,
     powers: RangeInclusive<u32>,
     folder: &ResidueFolder,
     last: &Residue,
     progress: &mut dyn FnMut(f64),
     stop: &StopToken,
-) -> Result<Option<Proof>, ProofError> {
-    let (p, least) = (plan.exponent(), (*powers.start()).max(1));
+) -> Result<Option<Built>, ProofError> {
+    let (subject, least) = (folder.subject(), (*powers.start()).max(1));
     loop {
-        let power = folder.largest_complete_power(*powers.end(), u64::from(p));
+        let power = folder.largest_complete_power(*powers.end(), subject.iterations().into());
         if power < least {
             let folder = folder.dir().display().to_string();
-            return Err(ProofError::NoResidues { exponent: p, least, folder });
+            let number = subject.number();
+            return Err(ProofError::NoResidues { number, least, folder });
         }
-        match build(plan, power, folder, last, progress, stop) {
+        match build_from(&mut plan, power, folder, last, progress, stop) {
             Err(ProofError::Residue(ResidueFileError::Unsound { iteration, path, reason })) => {
                 folder.set_aside(iteration);
                 if folder.has(iteration) {
@@ -96,21 +120,23 @@ fn build_twice(
     last: &Residue,
     once: u64,
     watch: &mut Watch<'_>,
-) -> Result<Proof, Halt> {
+) -> Result<Built, Halt> {
+    let subject = folder.subject();
     let mut before: Option<Proof> = None;
     loop {
         let middles = middles(plan, points, folder, last, watch)?;
-        let power = points.power() as usize;
-        let exponent = plan.number().mersenne_exponent();
-        let exponent = exponent.ok_or(ProofError::Power { exponent: plan.exponent(), power })?;
-        let proof = Proof::new(exponent, last.clone(), middles)?;
-        if check(plan, &proof, watch)?.is_valid() {
-            return Ok(proof);
+        let proof = Proof::new(subject, last.clone(), middles)?;
+        let verification = check(plan, &proof, watch)?;
+        if verification.is_valid() {
+            return Ok(Built { proof, verification });
         }
         if let Some(before) = before {
-            let (exponent, power) = (plan.exponent(), points.power());
+            let (number, power) = (subject.number(), points.power());
             let repeated = before == proof;
-            return Err(ProofError::Wrong { exponent, power, repeated }.into());
+            if repeated && verification.finding == Err(Refusal::SmallOrder) {
+                return Err(ProofError::Ambiguous { number }.into());
+            }
+            return Err(ProofError::Wrong { number, power, repeated }.into());
         }
         before = Some(proof);
         watch.expect_more(once);
@@ -126,7 +152,7 @@ fn middles(
     watch: &mut Watch<'_>,
 ) -> Result<Vec<Residue>, Halt> {
     let power = points.power() as usize;
-    let mut exponents = Exponents::new(last);
+    let mut exponents = Exponents::new(folder.subject(), last);
     let mut levels = Levels { middles: vec![], h: vec![] };
     lengthening(plan, |plan| {
         // One register for each level of the tree, one for a power in progress, and those for odd

@@ -2,13 +2,14 @@
 
 use sha3::{Digest, Sha3_256};
 
+use super::Subject;
 use crate::Residue;
 
 /// Returns SHA3-256 (FIPS 202) of the ⌈p/8⌉ little-endian bytes of a residue. Cost: one pass over
 /// p/8 bytes.
 #[must_use]
 pub fn sha3_256_of(x: &Residue) -> [u8; 32] {
-    digest(None, x)
+    digest(&[], x)
 }
 
 /// Returns the hash of a residue ([`sha3_256_of`]) in the form of GIMPS certificates. The 32 bytes
@@ -20,32 +21,31 @@ pub fn sha3_256_text(x: &Residue) -> String {
 }
 
 /// The source of the exponents h_1, h_2, … of a proof with the last residue B and the middles M_1,
-/// M_2, …. The exponents come from a chain of hashes: g_0 = SHA3-256(B) and g_i = SHA3-256(g_(i−1)
-/// ‖ M_i). The exponent h_i is the first 8 bytes of g_i, read as a little-endian number.
+/// M_2, …. The exponents come from a chain of hashes: g_0 = SHA3-256(S ‖ B) and g_i = SHA3-256(g_(i−1)
+/// ‖ M_i). S is empty for M_p; for other numbers it names the test and the number
+/// ([`Subject::statement`]). The exponent h_i is the first 8 bytes of g_i, read as a little-endian number.
 ///
 /// So a middle cannot be chosen after its exponent is known (Fiat and Shamir 1986).
 pub(super) struct Exponents([u8; 32]);
 
 impl Exponents {
     /// Creates the source for a proof with this last residue. The chain of hashes starts with the
-    /// hash of this residue.
-    pub(super) fn new(last: &Residue) -> Self {
-        Self(sha3_256_of(last))
+    /// hash of the statement and of this residue.
+    pub(super) fn new(subject: Subject, last: &Residue) -> Self {
+        Self(digest(&subject.statement(), last))
     }
 
     /// Returns the exponent that belongs to the next middle of the proof.
     pub(super) fn next(&mut self, middle: &Residue) -> u64 {
-        self.0 = digest(Some(&self.0), middle);
+        self.0 = digest(&self.0, middle);
         let [a, b, c, d, e, f, g, h, ..] = self.0;
         u64::from_le_bytes([a, b, c, d, e, f, g, h])
     }
 }
 
-fn digest(before: Option<&[u8; 32]>, x: &Residue) -> [u8; 32] {
+fn digest(before: &[u8], x: &Residue) -> [u8; 32] {
     let mut hasher = Sha3_256::new();
-    if let Some(before) = before {
-        hasher.update(before);
-    }
+    hasher.update(before);
     hasher.update(x.to_le_bytes());
     hasher.finalize().into()
 }
@@ -66,7 +66,7 @@ mod tests {
         assert_eq!(hex(&sha3_256_of(&x)), X_HASH);
         let text = sha3_256_text(&x);
         assert!(text.starts_with("7E9CD5B0") && text.ends_with("DE34BB8B"), "{text}");
-        let mut exponents = Exponents::new(&x);
+        let mut exponents = Exponents::new(13.into(), &x);
         assert_eq!(exponents.next(&Residue::from_u64(13u32, 9)), NEXT);
     }
 

@@ -1,13 +1,17 @@
 //! The iterations whose residues are needed to build a proof.
 
+use super::Subject;
+use crate::Residue;
+
 /// The largest power of a proof. A proof of this power is built from 2^15 residues. Prime95's
 /// verifier has the same limit.
 pub const LARGEST_POWER: u32 = 15;
 
-/// The smallest exponent for which a test builds a proof by default.
-const SMALLEST_EXPONENT: u32 = 4096;
+/// The smallest number of iterations for which a test builds a proof by default.
+const FEWEST_ITERATIONS: u32 = 4096;
 
-/// Returns the default power of the proof of a test of M_p. The default power is 10 + ⌊log4(p /
+/// Returns the default power of the proof of a test of M_p, or of p iterations of another test
+/// ([`Subject::iterations`]). The default power is 10 + ⌊log4(p /
 /// (60·10^6))⌋, limited to 8 … 11, which is PRPLL's choice for today's exponents. Each step up
 /// doubles the disk space and halves the squarings of a certification.
 ///
@@ -16,7 +20,7 @@ const SMALLEST_EXPONENT: u32 = 4096;
 /// ([`super::build`] accepts any power for which [`Points::new`] returns points.)
 #[must_use]
 pub fn power_for(p: u32) -> Option<u32> {
-    if p < SMALLEST_EXPONENT {
+    if p < FEWEST_ITERATIONS {
         return None;
     }
     // 4^j · 60·10^6 for the powers 9, 10, 11.
@@ -33,17 +37,24 @@ pub fn least_power(asked: u32) -> u32 {
     asked.saturating_sub(3).max(1)
 }
 
-/// Returns the disk space in bytes that the residues of a proof of M_p need until it is built.
-/// There are 2^power − 1 files, because the last residue is not stored. Each has ⌈p/8⌉ bytes, plus
-/// at most 128 bytes for header and checksum.
+/// Returns the disk space in bytes that the residues of a proof need until it is built. For M_p there are
+/// 2^power − 1 files, because the last residue is not stored, and otherwise 2^power. Each has the bytes
+/// of a residue, plus at most 128 bytes for header and checksum, for other numbers than M_p at most 256.
 #[must_use]
-pub fn disk_bytes(p: u32, power: u32) -> u64 {
-    let files = (1u64 << power.min(LARGEST_POWER)) - 1;
-    files * (u64::from(p).div_ceil(8) + 128)
+pub fn disk_bytes(subject: impl Into<Subject>, power: u32) -> u64 {
+    let subject = subject.into();
+    let unstored = u64::from(subject.is_of_mersenne());
+    ((1u64 << power.min(LARGEST_POWER)) - unstored) * file_bytes(subject)
 }
 
-/// The iterations 0 < k_1 < … < k_(2^power) = p whose residues are needed to build a proof of M_p.
-/// These iterations are called points.
+/// Returns the largest size of the file of a residue in bytes.
+pub(super) fn file_bytes(subject: Subject) -> u64 {
+    let head = if subject.is_of_mersenne() { 128 } else { 256 };
+    head + Residue::byte_len(subject.number()) as u64
+}
+
+/// The iterations 0 < k_1 < … < k_(2^power) = p whose residues are needed to build a proof of M_p, or of p
+/// iterations of another test ([`Subject::iterations`]). These iterations are called points.
 ///
 /// The spans are s_1 = ⌈p/2⌉ and s_(i+1) = ⌈s_i/2⌉; there are as many spans as the power. The
 /// points are the sums of all subsets of the spans, except that p replaces the empty sum. The
@@ -60,7 +71,7 @@ pub struct Points {
 }
 
 impl Points {
-    /// Returns the points of a proof of M_p.
+    /// Returns the points of a proof of M_p, or of p iterations of another test.
     ///
     /// Returns `None` if the power is 0 or above [`LARGEST_POWER`], or if p is so small that two
     /// points would coincide or a sum of spans would reach p. For p ≥ 2^(power + 4) and powers up
@@ -189,6 +200,8 @@ mod tests {
     fn the_disk_holds_what_the_formula_says() {
         assert_eq!(disk_bytes(136_279_841, 10), 1023 * (17_034_981 + 128));
         assert_eq!(disk_bytes(u32::MAX, u32::MAX), 32_767 * ((1 << 29) + 128));
+        let number = Subject::parse("proth-3", "7*2^2256+1").unwrap();
+        assert_eq!(disk_bytes(number, 3), 8 * (283 + 256));
     }
 
     proptest! {

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use sha2::{Digest, Sha256};
 use warpint_files::{ErrorKind, FileError, Folder};
 
+use super::Subject;
 use super::points::{LARGEST_POWER, Points};
 use crate::Residue;
 
@@ -15,10 +16,12 @@ const CHECKSUM: usize = 32;
 const EXTENSION: &str = "residue";
 
 /// The folder `root/M<p>/proof`, in which a PRP test of M_p stores the residues for its proof, with
-/// one file for each residue.
+/// one file for each residue. For a test of another number it is `root/<k>_<b>_<n>+1/proof-<test>`, where
+/// the test is named by [`TestKind::slug`](crate::TestKind::slug).
 ///
 /// A file `<iteration, ten digits>.residue` begins with the text line
-/// `warpint proof residue 1: M<p> iteration <iteration> res64 <16 digits>`. The ⌈p/8⌉ little-endian
+/// `warpint proof residue 1: M<p> iteration <iteration> res64 <16 digits>`, with `<number> <test>` in
+/// place of `M<p>` for other numbers. The ⌈bits/8⌉ little-endian
 /// bytes of the residue follow, and then the SHA-256 of the line and the residue. `….tmp` is a file
 /// that is being written, `….bad` a file that was found invalid.
 ///
@@ -27,7 +30,7 @@ const EXTENSION: &str = "residue";
 #[derive(Debug, Clone)]
 pub struct ResidueFolder {
     folder: Folder,
-    exponent: u32,
+    subject: Subject,
 }
 
 /// The reason why a residue cannot be loaded from its file.
@@ -67,23 +70,25 @@ impl ResidueFileError {
 }
 
 impl ResidueFolder {
-    /// Returns the folder of M_p below `root`. Does not access the disk: the first
-    /// [`ResidueFolder::keep`] creates the folder.
+    /// Returns the folder of a test below `root`; an exponent p stands for the PRP test of M_p. Does not
+    /// access the disk: the first [`ResidueFolder::keep`] creates the folder.
     #[must_use]
-    pub fn new(root: &Path, exponent: u32) -> Self {
-        Self { folder: Folder::at(root).inside(format!("M{exponent}")).inside("proof"), exponent }
+    pub fn new(root: &Path, subject: impl Into<Subject>) -> Self {
+        let subject = subject.into();
+        let folder = Folder::at(root).inside(subject.number().file_name());
+        Self { folder: folder.inside(subject.folder()), subject }
     }
 
-    /// Returns the path `root/M<p>/proof`.
+    /// Returns the path of the folder.
     #[must_use]
     pub fn dir(&self) -> &Path {
         self.folder.path()
     }
 
-    /// Returns the exponent p.
+    /// Returns the test.
     #[must_use]
-    pub fn exponent(&self) -> u32 {
-        self.exponent
+    pub fn subject(&self) -> Subject {
+        self.subject
     }
 
     /// Writes the residue at an iteration to a new file, syncs it and renames it. So an existing
@@ -91,10 +96,11 @@ impl ResidueFolder {
     /// SHA-256 over p/8 bytes, and writing them to disk.
     ///
     /// # Errors
-    /// Returns errors of the file system, and `InvalidInput` for a residue of another exponent.
+    /// Returns errors of the file system, and `InvalidInput` for a residue modulo another number.
     pub fn keep(&self, iteration: u64, residue: &Residue) -> io::Result<()> {
-        if residue.exponent() != self.exponent {
-            let what = format!("a residue mod M{} for M{}", residue.exponent(), self.exponent);
+        let (found, number) = (residue.number(), self.subject.number());
+        if found != number {
+            let what = format!("a residue mod {found} for {number}");
             return Err(io::Error::new(io::ErrorKind::InvalidInput, what));
         }
         let (header, bytes) = (self.header(iteration, residue), residue.to_le_bytes());
@@ -104,7 +110,7 @@ impl ResidueFolder {
     }
 
     /// Reads the residue at an iteration. Every part of the file is checked before it is used. A
-    /// file of more than ⌈p/8⌉ + 128 bytes is not read.
+    /// longer file than any of this test is not read.
     pub fn load(&self, iteration: u64) -> Result<Residue, ResidueFileError> {
         let path = self.path(iteration);
         let unsound = |reason| ResidueFileError::Unsound { path: path.clone(), iteration, reason };
@@ -116,7 +122,7 @@ impl ResidueFolder {
                 ResidueFileError::Unreadable { path, source }
             })?,
         };
-        let size = Residue::byte_len(self.exponent);
+        let size = Residue::byte_len(self.subject.number());
         let header_size =
             content.len().checked_sub(size + CHECKSUM).ok_or_else(|| unsound("it is cut short"))?;
         let (header, rest) = content.split_at(header_size);
@@ -124,8 +130,8 @@ impl ResidueFolder {
         if Sha256::new().chain_update(header).chain_update(bytes).finalize()[..] != *checksum {
             return Err(unsound("its checksum does not match: some byte has changed"));
         }
-        let residue = Residue::from_le_bytes(self.exponent, bytes)
-            .map_err(|_| unsound("its number is not a residue of this exponent"))?;
+        let residue = Residue::from_le_bytes(self.subject.number(), bytes)
+            .map_err(|_| unsound("its number is not below the modulus"))?;
         if header != self.header(iteration, &residue).as_bytes() {
             return Err(unsound("its first line is that of another residue or version"));
         }
@@ -136,21 +142,23 @@ impl ResidueFolder {
     /// query to the file system.
     #[must_use]
     pub fn has(&self, iteration: u64) -> bool {
-        let body = (Residue::byte_len(self.exponent) + CHECKSUM) as u64;
+        let number = self.subject.number();
+        let body = (Residue::byte_len(number) + CHECKSUM) as u64;
         // The length of the header does not depend on the res64.
-        let header = self.header(iteration, &Residue::from_u64(self.exponent, 0)).len() as u64;
+        let header = self.header(iteration, &Residue::from_u64(number, 0)).len() as u64;
         self.folder.size(name(iteration)).is_ok_and(|size| size == Some(body + header))
     }
 
     /// Returns the largest power, at most `most`, for which all points of the proof up to iteration
-    /// `reached` have a file ([`ResidueFolder::has`]). The last point, p, needs no file. Returns 0
-    /// if no power has all these files.
+    /// `reached` have a file ([`ResidueFolder::has`]). For M_p the last point, p, needs no file. Returns
+    /// 0 if no power has all these files.
     #[must_use]
     pub fn largest_complete_power(&self, most: u32, reached: u64) -> u32 {
         let complete = |power: &u32| {
-            Points::new(self.exponent, *power).is_some_and(|points| {
-                let last = u64::from(self.exponent);
-                points.iter().filter(|&k| k < last && k <= reached).all(|k| self.has(k))
+            let points = Points::new(self.subject.iterations(), *power);
+            points.is_some_and(|points| {
+                let stored = points.iter().filter(|&k| self.subject.stores(k));
+                stored.take_while(|&k| k <= reached).all(|k| self.has(k))
             })
         };
         (1..=most.min(LARGEST_POWER)).rev().find(complete).unwrap_or(0)
@@ -205,12 +213,16 @@ impl ResidueFolder {
     }
 
     fn header(&self, iteration: u64, residue: &Residue) -> String {
-        let (p, res64) = (self.exponent, residue.res64_hex());
-        format!("{MAGIC} M{p} iteration {iteration} res64 {res64}\n")
+        let (number, res64) = (self.subject.number(), residue.res64_hex());
+        let test = match self.subject.is_of_mersenne() {
+            true => String::new(),
+            false => format!(" {}", self.subject.kind().slug()),
+        };
+        format!("{MAGIC} {number}{test} iteration {iteration} res64 {res64}\n")
     }
 
     fn largest_file(&self) -> u64 {
-        (128 + Residue::byte_len(self.exponent)) as u64
+        super::points::file_bytes(self.subject)
     }
 }
 
@@ -236,6 +248,7 @@ mod tests {
 
     use super::super::points::disk_bytes;
     use super::*;
+    use crate::TestKind;
 
     const P: u32 = 127;
 
@@ -273,6 +286,14 @@ mod tests {
         let header = folder.header(u64::from(p) - 1, &Residue::from_u64(P, 3)).len();
         assert!(header + CHECKSUM <= 128, "{header}");
         assert_eq!(folder.largest_file(), disk_bytes(p, 1));
+        // The longest name of a number and of a test.
+        let number = "9223372036854775807*4294967290^67000000+1".parse().unwrap();
+        let kind = |base| TestKind::Pocklington { base, open: 4_294_967_290 };
+        let subject = (1..1 << 16).rev().find_map(|base| Subject::new(kind(base), number)).unwrap();
+        let folder = ResidueFolder::new(Path::new("nowhere"), subject);
+        let header = folder.header(subject.iterations().into(), &Residue::from_u64(P, 3)).len();
+        assert!(header + CHECKSUM <= 256, "{header}");
+        assert_eq!(2 * folder.largest_file(), disk_bytes(subject, 1));
     }
 
     #[test]

@@ -8,10 +8,10 @@
 //! Let N = M_p/d be the cofactor, where d is the product of the known factors. If N is prime, the
 //! orders of the elements of (Z/N)* are the divisors of N − 1.
 
-use warpint_arith::primes::pow_mod;
+use warpint_arith::primes::{pow_mod, prime_factors};
 use warpint_natural::limbs;
 
-use crate::{KnownFactors, Residue};
+use crate::{KnownFactors, Number, Residue, Sign};
 
 /// The upper bound on the primes in the exponent E of [`smooth_order`], apart from p. A forger who
 /// uses an element of an order with a larger prime factor needs about as many hashes of p/8 bytes
@@ -47,6 +47,72 @@ pub(super) fn smooth_order(p: u32, factors: &KnownFactors) -> Vec<u64> {
         }
     }
     order
+}
+
+/// Returns E for N = k·b^n ± 1, as little-endian limbs: an odd divisor of N − 1. If N is prime, an element of
+/// (Z/N)* whose order divides E becomes 1 when raised to E.
+///
+/// For k·b^n + 1, E has all odd prime factors of N − 1, which are those of k and b. A prime factor q of b
+/// divides N − 1 very often. Then E has only q^c for the power c up to which a proof of this power
+/// can be forged with fewer than 2^64 hashes: at each middle, an element of order q^j can be replaced by one
+/// of order q^(j − r) with about q^r hashes (`docs/checks/proofs.md`).
+///
+/// For k·b^n − 1, E has the odd primes q up to 2^20 with their multiplicities, and for k = 1 the prime factors
+/// of n, because b is an element of order n. If q divides N − 1 so often that a power of q above 2^63 does,
+/// then E has q^c, as above, without a test of the multiplicity.
+///
+/// Cost: for k·b^n + 1, factoring k and b; for k·b^n − 1, a power modulo each of 82,025 primes.
+pub(super) fn odd_order(number: Number, proof_power: u32) -> Vec<u64> {
+    let mut order = vec![1];
+    let mut times = |q: u64| {
+        let carry = limbs::mul_small_assign(&mut order, q);
+        if carry > 0 {
+            order.push(carry);
+        }
+    };
+    let (k, b) = (number.multiplier(), u64::from(number.base()));
+    // q^⌈64/log2 q⌉ is at least 2^64.
+    let forgeable = |q: u64| proof_power * (64 / q.ilog2() + 1);
+    match number.sign() {
+        Sign::Plus => {
+            let mut factors = [prime_factors(k), prime_factors(b)].concat();
+            factors.sort_unstable();
+            factors.dedup();
+            for q in factors.into_iter().filter(|&q| q > 2) {
+                let of_power = multiplicity(b, q).saturating_mul(number.exponent());
+                let all = multiplicity(k, q).saturating_add(of_power);
+                let most = forgeable(q) + multiplicity(k, q);
+                (0..all.min(most)).for_each(|_| times(q));
+            }
+        }
+        Sign::Minus => {
+            // b^n is 1 modulo N if k = 1.
+            let n = if k == 1 { prime_factors(number.exponent().into()) } else { vec![] };
+            let large = n.into_iter().filter(|&q| q > BOUND);
+            for q in primes_up_to_bound().into_iter().chain(large).filter(|&q| q > 2) {
+                let (mut power, mut count) = (q, 0);
+                while number.modulo(power) == 1 {
+                    count += 1;
+                    let Some(next) = power.checked_mul(q) else {
+                        count = count.max(forgeable(q));
+                        break;
+                    };
+                    power = next;
+                }
+                (0..count).for_each(|_| times(q));
+            }
+        }
+    }
+    order
+}
+
+/// Returns how often q divides x > 0.
+fn multiplicity(x: u64, q: u64) -> u32 {
+    let (mut rest, mut count) = (x, 0);
+    while rest.is_multiple_of(q) {
+        (rest, count) = (rest / q, count + 1);
+    }
+    count
 }
 
 /// Returns false if a quick test shows that a prime q does not divide N − 1, where N = M_p/d and d

@@ -8,7 +8,7 @@ use crate::engine::word::Word;
 use crate::{EngineFamily, Plan, StopToken, Verdict};
 
 fn verified_by(family: &'static dyn EngineFamily, proof: &Proof) -> Verification {
-    let plan = Plan::of_family(proof.exponent(), family, None, Some(1)).unwrap();
+    let plan = Plan::of_family(proof.number(), family, None, Some(1)).unwrap();
     verify(plan, proof, &mut |_| {}, &StopToken::new()).unwrap().unwrap()
 }
 
@@ -113,7 +113,7 @@ fn what_an_engine_finds_is_believed_after_a_second_run() {
             let family = Tampered::leaked(&Word, register, move |k| k == n, flipped);
             assert_eq!(verified_by(family, &right).finding, Ok(Verdict::Composite));
             let family = Tampered::leaked(&Word, register, move |k| k == n, flipped);
-            let plan = Plan::of_family(wrong.exponent(), family, None, Some(1)).unwrap();
+            let plan = Plan::of_family(wrong.number(), family, None, Some(1)).unwrap();
             match verify(plan, &wrong, &mut |_| {}, &StopToken::new()) {
                 Ok(Some(verification)) => {
                     assert_eq!(verification.finding, Err(Refusal::Equation));
@@ -126,7 +126,7 @@ fn what_an_engine_finds_is_believed_after_a_second_run() {
     assert!(verified_by(once, &right).erred && !verified_by(&Word, &right).erred);
     // Zeros on both sides satisfy the equation.
     let dead = Tampered::leaked(&Word, None, |_| true, zero);
-    let plan = Plan::of_family(right.exponent(), dead, None, Some(1)).unwrap();
+    let plan = Plan::of_family(right.number(), dead, None, Some(1)).unwrap();
     let result = verify(plan, &right, &mut |_| {}, &StopToken::new());
     assert!(matches!(result, Err(ProofError::Unreliable { .. })), "{result:?}");
 }

@@ -2,7 +2,10 @@
 
 use std::time::{Duration, Instant};
 
+use warpint_natural::limbs;
+
 use super::ProofError;
+use crate::primality::bit;
 use crate::{Engine, EngineError, Plan, Shift, Step, StopToken};
 
 /// The reason why a computation ended early.
@@ -147,19 +150,48 @@ impl<'a> Watch<'a> {
         Ok(engine.finish()?)
     }
 
-    /// Sets `r[reg]` to `r[reg]`^(2^n) by n squarings.
-    pub(super) fn square(
+    /// Sets `r[reg]` to `r[reg]`^(2^n)·a^w by n squarings, and by squarings of register `work` for the bits
+    /// of w above the lowest n. w is given in little-endian limbs.
+    pub(super) fn square_times(
+        &mut self,
+        engine: &mut dyn Engine,
+        [reg, work]: [usize; 2],
+        n: u64,
+        a: u32,
+        w: &[u64],
+    ) -> Result<(), Halt> {
+        let high = limbs::bit_length(w).saturating_sub(n);
+        if high > 0 {
+            engine.set(work, 1, Shift::ZERO)?;
+            let factor = |j| bit(w, n + high - 1 - j);
+            engine.square_with_factors(work, high, a, &factor, Shift::ZERO)?;
+            engine.mul(reg, reg, work)?;
+            self.note(high + 1)?;
+        }
+        self.steps(engine, reg, n, a, |j| bit(w, n - 1 - j))
+    }
+
+    /// Does n squarings of `r[reg]`. The square number j, counted from 0, is multiplied by a if
+    /// `has_factor(j)`.
+    pub(super) fn steps(
         &mut self,
         engine: &mut dyn Engine,
         reg: usize,
         n: u64,
+        a: u32,
+        has_factor: impl Fn(u64) -> bool,
     ) -> Result<(), Halt> {
         const STRIDE: Duration = Duration::from_millis(100);
         let (mut left, mut stride) = (n, 1);
         while left > 0 {
             let begin = Instant::now();
-            let now = left.min(stride);
-            engine.square(reg, now, Step::Square, Shift::ZERO)?;
+            let (now, done) = (left.min(stride), n - left);
+            if a == 1 {
+                engine.square(reg, now, Step::Square, Shift::ZERO)?;
+            } else {
+                let factor = |j| has_factor(done + j);
+                engine.square_with_factors(reg, now, a, &factor, Shift::ZERO)?;
+            }
             engine.finish()?;
             left -= now;
             if begin.elapsed() < STRIDE {

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use warpint_gimps::{self as gimps, ResultsFile};
 use warpint_mersenne::checkpoint::CheckpointStore;
-use warpint_mersenne::proof::{Points, ProofError};
+use warpint_mersenne::proof::{Points, ProofError, Subject};
 use warpint_mersenne::{
     Factor, Finished, Number, Outcome, Plan, PlanRequest, ResidueSink, RunOptions, StopToken,
     TestSpec, TunedTimes, trial_factor,
@@ -57,8 +57,8 @@ pub struct Job<'a> {
     pub spec: TestSpec,
     /// The requested device, engine, transform length and number of threads.
     pub request: PlanRequest,
-    /// For PRP: the power of the proof to be made; `None` for no proof. [`Job::run`] returns an
-    /// error if [`Points::new`] returns `None` for this power.
+    /// The power of the proof to be made; `None` for no proof. [`Job::run`] returns an error if the test has
+    /// no proofs ([`Subject::new`]), or if [`Points::new`] returns `None` for this power.
     pub proof: Option<u32>,
     /// For Lucas–Lehmer: the request for a second engine, which recomputes the test; `None` for a
     /// single engine.
@@ -166,7 +166,6 @@ impl<'a> Job<'a> {
     /// the test cannot continue, or if the result could not be stored, delivered or recorded.
     pub fn run(&self, observer: &Arc<dyn Observer>, stop: &StopToken) -> Result<Report, RunError> {
         let (kind, number) = (self.spec.kind, self.spec.number);
-        let p = number.exponent();
         let observer = Arc::clone(observer);
         let reporter = Reporter { observer, watch: self.watch().cloned() };
         if number == Number::mersenne(2) {
@@ -179,11 +178,11 @@ impl<'a> Job<'a> {
             return result::finish_untested(report, self, &reporter);
         }
         // An impossible request is refused before any file is changed.
-        if self.proof.is_some() && !number.is_mersenne() {
-            return Err(RunError::NoProofs { number });
-        }
-        if let Some(power) = self.proof.filter(|&power| Points::new(p, power).is_none()) {
-            return Err(ProofError::Power { exponent: p, power: power as usize }.into());
+        if let Some(power) = self.proof {
+            let subject = Subject::new(kind, number).ok_or(RunError::NoProofs { kind, number })?;
+            if Points::new(subject.iterations(), power).is_none() {
+                return Err(ProofError::Power { number, power: power as usize }.into());
+            }
         }
         let request = match self.candidate() {
             Some(_) => or_on_cpu(&self.request, number)?,
@@ -333,7 +332,8 @@ impl Run<'_> {
             self.try_results();
         }
         let proof = job.proof.filter(|_| job.is_whole()).and_then(|power| {
-            ProofWork::reporting(job.dir, self.number.exponent(), power, self.reporter.clone())
+            let subject = Subject::new(kind, self.number)?;
+            ProofWork::reporting(job.dir, subject, power, self.reporter.clone())
         });
         if let Some(proof) = &proof {
             proof.check_folders()?;
@@ -408,7 +408,7 @@ impl Run<'_> {
         plans: &Plans,
         proof: Option<&ProofWork>,
     ) -> Result<Report, RunError> {
-        let (job, exponent) = (self.job, self.number.exponent());
+        let (job, number) = (self.job, self.number);
         let mut report = TestReport::new(outcome)
             .credited(job.credit().cloned())
             .doubled_by(plans.second.filter(|_| outcome.twice).map(|plan| plan.engine()));
@@ -422,9 +422,9 @@ impl Run<'_> {
                 // The remaining residues are removed with the result.
                 Err(e @ MakeError::GivenUp(_)) => {
                     let reason = with_causes(&e);
-                    self.reporter.warn(&Warning::NoProof { exponent, reason });
+                    self.reporter.warn(&Warning::NoProof { number, reason });
                 }
-                Err(source) => return Err(RunError::NotProven { exponent, source }),
+                Err(source) => return Err(RunError::NotProven { number, source }),
             }
         }
         self.finish(report)

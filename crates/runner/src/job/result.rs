@@ -6,7 +6,7 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
 use warpint_gimps::{self as gimps, ResultsError, ResultsFile};
-use warpint_mersenne::proof::ResidueFolder;
+use warpint_mersenne::proof::{ResidueFolder, Subject};
 use warpint_mersenne::{Event, TestKind};
 
 use super::{Job, Run};
@@ -115,17 +115,13 @@ impl Run<'_> {
         }
     }
 
-    /// Removes the residues that a PRP test has saved for its proof, even if the finished test made
-    /// no proof. Does nothing for other tests, which save no residues.
+    /// Removes the residues that a test has saved for its proof, even if the finished test made no proof.
+    /// Does nothing for tests that have no proofs, which save no residues.
     fn remove_residues(&self) -> Result<(), RunError> {
-        match self.job.spec.kind {
-            TestKind::Prp => {
-                let residues = ResidueFolder::new(self.job.dir, self.number.exponent());
-                let dir = residues.dir().to_owned();
-                residues.remove_all().map_err(|source| RunError::Residues { dir, source })
-            }
-            _ => Ok(()),
-        }
+        let Some(subject) = Subject::new(self.job.spec.kind, self.number) else { return Ok(()) };
+        let residues = ResidueFolder::new(self.job.dir, subject);
+        let dir = residues.dir().to_owned();
+        residues.remove_all().map_err(|source| RunError::Residues { dir, source })
     }
 
     /// Warns before the test if its result cannot be written to the results file. The test starts
@@ -165,7 +161,7 @@ impl Run<'_> {
     }
 
     /// Removes the files that remain if a process was killed directly after it stored the result of
-    /// a test: the last checkpoint and, for a PRP test, the residues for its proof.
+    /// a test: the last checkpoint, and the residues for its proof.
     ///
     /// All PRP tests of M_p and of its cofactors use the same checkpoint files and the same residue
     /// files. A checkpoint at an earlier iteration, or with another shift, belongs to a test that

@@ -1,4 +1,4 @@
-//! The proof of a PRP test: the residues that are saved during the test, and the file that is built
+//! The proof of a test: the residues that are saved during the test, and the file that is built
 //! from them.
 
 mod verify;
@@ -9,10 +9,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use warpint_files::ErrorKind;
 use warpint_gimps::{
-    ProofFile, ProofFileError, ProofFormatError, ProofInfo, SavedProof, check_proof_folder,
+    ProofFile, ProofFileError, ProofFormatError, ProofInfo, ProofTest, SavedProof,
+    check_proof_folder,
 };
-use warpint_mersenne::proof::{self, Points, Proof, ProofError, ResidueFolder};
-use warpint_mersenne::{KnownFactors, Outcome, Plan, Residue, ResidueSink, StopToken};
+use warpint_mersenne::proof::{
+    self, Built, Points, Proof, ProofError, ResidueFileError, ResidueFolder, Subject,
+};
+use warpint_mersenne::{KnownFactors, Outcome, Plan, Residue, ResidueSink, StopToken, Verdict};
 
 use crate::note::Note;
 use crate::observer::{Observer, ProofStage, Reporter, RunEvent};
@@ -53,36 +56,46 @@ impl MakeError {
     }
 }
 
-/// The residues that a PRP test saves for its proof, and the directory of the proof.
+/// The residues that a test saves for its proof, and the directory of the proof.
 ///
-/// During the test this type is the test's [`ResidueSink`] and saves the residues in `DIR/M<p>/…`,
-/// where `DIR` is the directory of the job. After the test, [`ProofWork::make`] builds the proof
-/// `DIR/proof/M<p>-<power>.proof` from them.
+/// During the test this type is the test's [`ResidueSink`] and saves the residues in `DIR/M<p>/…` or
+/// `DIR/<k>_<b>_<n>+1/…`, where `DIR` is the directory of the job. After the test, [`ProofWork::make`] builds
+/// the proof from them, in `DIR/proof` ([`ProofFile::file_name`]).
 #[derive(Debug)]
 pub struct ProofWork {
     power: u32,
     /// The largest power that the saved residues still allow, as last reported to the user; 0 if no
     /// proof is possible.
     possible: Mutex<u32>,
-    exponent: u32,
+    subject: Subject,
     residues: ResidueFolder,
     proofs: PathBuf,
     reporter: Reporter,
 }
 
 impl ProofWork {
-    /// Creates the [`ProofWork`] of a test of M_p in a directory. Returns `None` if the power is
-    /// not from 1 to [`LARGEST_POWER`](warpint_mersenne::proof::LARGEST_POWER), or if p is too
-    /// small for the power.
+    /// Creates the [`ProofWork`] of a test in a directory; an exponent p stands for the PRP test of M_p.
+    /// Returns `None` if the power is not from 1 to
+    /// [`LARGEST_POWER`](warpint_mersenne::proof::LARGEST_POWER), or if the number is too small for the power.
     #[must_use]
-    pub fn new(dir: &Path, p: u32, power: u32, observer: Arc<dyn Observer>) -> Option<Self> {
-        Self::reporting(dir, p, power, Reporter { observer, watch: None })
+    pub fn new(
+        dir: &Path,
+        subject: impl Into<Subject>,
+        power: u32,
+        observer: Arc<dyn Observer>,
+    ) -> Option<Self> {
+        Self::reporting(dir, subject.into(), power, Reporter { observer, watch: None })
     }
 
-    pub(crate) fn reporting(dir: &Path, p: u32, power: u32, reporter: Reporter) -> Option<Self> {
-        points(p, power)?;
-        let (residues, proofs) = (ResidueFolder::new(dir, p), dir.join(PROOFS));
-        Some(Self { power, possible: Mutex::new(power), exponent: p, residues, proofs, reporter })
+    pub(crate) fn reporting(
+        dir: &Path,
+        subject: Subject,
+        power: u32,
+        reporter: Reporter,
+    ) -> Option<Self> {
+        points(subject, power)?;
+        let (residues, proofs) = (ResidueFolder::new(dir, subject), dir.join(PROOFS));
+        Some(Self { power, possible: Mutex::new(power), subject, residues, proofs, reporter })
     }
 
     /// Checks the paths of the folders for the residues and for the proof. A path that already
@@ -97,9 +110,10 @@ impl ProofWork {
     /// Warns if another file has the name of the future proof. Call this before the test, so that
     /// the user can move the file in time.
     pub fn warn_of_what_is_in_the_way(&self, factors: &KnownFactors) {
-        let (exponent, factors) = (self.exponent, factors.texts());
-        if let Some(path) = ProofFile::in_the_way(&self.proofs, exponent, factors, self.power) {
-            self.reporter.warn(&Warning::ProofInTheWay { exponent, path });
+        let test = test_of(self.subject, factors);
+        if let Some(path) = ProofFile::in_the_way(&self.proofs, &test, self.power) {
+            let number = self.subject.number();
+            self.reporter.warn(&Warning::ProofInTheWay { number, path });
         }
     }
 
@@ -107,9 +121,9 @@ impl ProofWork {
     #[must_use]
     pub fn room(&self) -> Note {
         Note::ProofRoom {
-            exponent: self.exponent,
+            number: self.subject.number(),
             power: self.power,
-            bytes: proof::disk_bytes(self.exponent, self.power),
+            bytes: proof::disk_bytes(self.subject, self.power),
             dir: self.residues.dir().to_owned(),
         }
     }
@@ -131,14 +145,14 @@ impl ProofWork {
         let proof = match self.build(plan, outcome, stop) {
             Ok(Some(proof)) => proof.with_factors(factors.clone()),
             Ok(None) => return Ok(None),
-            Err(e @ ProofError::NoResidues { .. }) => {
+            Err(e @ (ProofError::NoResidues { .. } | ProofError::Ambiguous { .. })) => {
                 return Err(MakeError::GivenUp(e.to_string()));
             }
             Err(e) => return Err(e.into()),
         };
-        let (exponent, power) = (self.exponent, proof.power());
+        let (number, power) = (self.subject.number(), proof.power());
         if power < self.power {
-            let warning = Warning::LowerPower { exponent, power, wanted: self.power };
+            let warning = Warning::LowerPower { number, power, wanted: self.power };
             // A reduction at the start of the test has been reported then.
             if power < *self.possible() {
                 self.reporter.warn(&warning);
@@ -147,8 +161,11 @@ impl ProofWork {
             }
         }
         let SavedProof { path, md5 } = self.save(&proof)?;
-        self.reporter.say(&Note::ProofMade { exponent, power, path });
-        Ok(Some(ProofInfo::version_2(power, md5)))
+        self.reporter.say(&Note::ProofMade { number, power, path });
+        Ok(Some(match self.subject.is_of_mersenne() {
+            true => ProofInfo::version_2(power, md5),
+            false => ProofInfo::of_number(power, md5, self.subject.kind().slug()),
+        }))
     }
 
     /// Builds and verifies the proof of the largest power that the residues allow. Returns `None`
@@ -159,14 +176,13 @@ impl ProofWork {
         outcome: &Outcome,
         stop: &StopToken,
     ) -> Result<Option<Proof>, ProofError> {
-        let (exponent, reporter) = (self.exponent, &self.reporter);
-        // x_p = 9·3^(M_p − 1).
-        let last = outcome.residue.times(9);
+        let (number, reporter) = (self.subject.number(), &self.reporter);
+        let last = self.last(outcome)?;
         let progress = |share| {
             reporter.event(&RunEvent::Proof { share });
             reporter.watch.iter().for_each(|watch| watch.proving(share));
         };
-        reporter.event(&RunEvent::ProofBegins { exponent, stage: ProofStage::Built });
+        reporter.event(&RunEvent::ProofBegins { number, stage: ProofStage::Built });
         reporter.log(&"the test is done, its proof is being built");
         reporter.watch.iter().for_each(|watch| watch.proving(0.0));
         let built = proof::build_largest(
@@ -178,15 +194,56 @@ impl ProofWork {
             stop,
         );
         reporter.event(&RunEvent::ProofEnds);
-        built
+        let Some(Built { proof, verification }) = built? else { return Ok(None) };
+        // The residue of a test to several bases is that of the last base.
+        let is_of_proof = outcome.bases.len() <= 1;
+        // The verdict of a test of M_p may be that on its cofactor.
+        let is_composite =
+            !self.subject.is_of_mersenne() && verification.finding == Ok(Verdict::Composite);
+        let differs = |x: &Residue| {
+            let other_verdict = is_composite && outcome.verdict != Verdict::Composite;
+            other_verdict || is_of_proof && *x != outcome.residue
+        };
+        let proven = verification.residue.filter(differs);
+        if let Some(proven) = proven {
+            let (proven, tested) = (proven.res64_hex(), outcome.residue.res64_hex());
+            return Err(ProofError::Contradiction { number, proven, tested });
+        }
+        Ok(Some(proof))
+    }
+
+    /// Returns the last residue of the proof. For M_p it follows from the result of the test. The last
+    /// residue of another proof was saved during the test. If its file is damaged, the file is renamed.
+    fn last(&self, outcome: &Outcome) -> Result<Residue, ProofError> {
+        if self.subject.is_of_mersenne() {
+            // x_p = 9·3^(M_p − 1).
+            return Ok(outcome.residue.times(9));
+        }
+        let iteration = u64::from(self.subject.iterations());
+        self.residues.load(iteration).map_err(|e| {
+            if matches!(e, ResidueFileError::Unsound { .. }) {
+                self.residues.set_aside(iteration);
+            }
+            ProofError::NoResidues {
+                number: self.subject.number(),
+                least: proof::least_power(self.power),
+                folder: self.residues.dir().display().to_string(),
+            }
+        })
     }
 
     /// Writes a proof to its file, and returns the path and the MD5 of the file. If the disk is
     /// full, removes the residues and tries again. If that attempt fails too, returns
     /// [`MakeError::GivenUp`], so that the result of the test does not wait for disk space.
     fn save(&self, proof: &Proof) -> Result<SavedProof, MakeError> {
-        let factors = proof.factors().texts().to_vec();
-        let file = ProofFile::new(self.exponent, factors, proof.residue_bytes())?;
+        let file = match test_of(self.subject, proof.factors()) {
+            ProofTest::Mersenne { exponent, factors } => {
+                ProofFile::new(exponent, factors, proof.residue_bytes())?
+            }
+            ProofTest::Number { test, number } => {
+                ProofFile::of_number(test, number, proof.residue_bytes())?
+            }
+        };
         match file.save(&self.proofs) {
             Err(ProofFileError::Write { source, .. }) if is_want_of_room(&source) => {
                 self.lower(&mut self.possible(), 0);
@@ -205,7 +262,7 @@ impl ProofWork {
     fn lower(&self, possible: &mut u32, power: u32) {
         *possible = if power < proof::least_power(self.power) { 0 } else { power };
         // A residue that cannot be removed only takes disk space.
-        let _ = match Points::new(self.exponent, *possible) {
+        let _ = match Points::new(self.subject.iterations(), *possible) {
             Some(points) => self.residues.forget_all_but(&points),
             None => self.residues.remove_all(),
         };
@@ -217,15 +274,27 @@ pub(crate) fn is_want_of_room(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
 }
 
-/// Returns the iterations whose residues are saved for a proof: all [`Points`] except the last, at
-/// which the test ends. Returns `None` if [`Points::new`] does.
-fn points(p: u32, power: u32) -> Option<Vec<u64>> {
-    Some(Points::new(p, power)?.iter().filter(|&k| k < u64::from(p)).collect())
+/// Returns the test as a proof file names it.
+fn test_of(subject: Subject, factors: &KnownFactors) -> ProofTest {
+    let number = subject.number();
+    match subject.is_of_mersenne() {
+        true => {
+            let (exponent, factors) = (number.exponent(), factors.texts().to_vec());
+            ProofTest::Mersenne { exponent, factors }
+        }
+        false => ProofTest::Number { test: subject.kind().slug(), number: number.to_string() },
+    }
+}
+
+/// Returns the iterations whose residues are saved for a proof: all [`Points`], except the end of the test
+/// of M_p. Returns `None` if [`Points::new`] does.
+fn points(subject: Subject, power: u32) -> Option<Vec<u64>> {
+    let points = Points::new(subject.iterations(), power)?;
+    Some(points.iter().filter(|&k| subject.stores(k)).collect())
 }
 
 impl ResidueSink for ProofWork {
     fn iterations(&self, reached: u64) -> Vec<u64> {
-        let p = self.exponent;
         let mut possible = self.possible();
         let complete = self.residues.largest_complete_power(self.power, reached);
         if complete < self.power {
@@ -234,14 +303,14 @@ impl ResidueSink for ProofWork {
         let power = *possible;
         if power < self.power {
             self.reporter.warn(&Warning::ResiduesMissing {
-                exponent: p,
+                number: self.subject.number(),
                 iteration: reached,
                 power,
                 wanted: self.power,
                 assigned: self.reporter.watch.is_some(),
             });
         }
-        points(p, power).unwrap_or_default()
+        points(self.subject, power).unwrap_or_default()
     }
 
     /// Saves a residue. If that fails, for example because the disk is full, lowers the power of
@@ -251,8 +320,11 @@ impl ResidueSink for ProofWork {
     fn keep(&self, iteration: u64, x: &Residue) -> io::Result<()> {
         let mut possible = self.possible();
         let mut trouble = None;
-        while Points::new(self.exponent, *possible).is_some_and(|wanted| wanted.contains(iteration))
-        {
+        let needs = |power| {
+            let points = Points::new(self.subject.iterations(), power);
+            points.is_some_and(|wanted| wanted.contains(iteration))
+        };
+        while needs(*possible) {
             let Err(e) = self.residues.keep(iteration, x) else { break };
             trouble.get_or_insert(e);
             let less = *possible - 1;
@@ -280,7 +352,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let work = ProofWork::new(dir.path(), P, 4, Arc::new(Unobserved)).unwrap();
         assert_eq!(proof::least_power(4), 1);
-        let of = |power| points(P, power).unwrap();
+        let of = |power| points(P.into(), power).unwrap();
         let in_the_way = |k: u64| {
             let path = work.residues.dir().join(format!("{k:010}.residue"));
             fs::create_dir_all(path).unwrap();
@@ -317,7 +389,7 @@ mod tests {
     fn a_proof_that_nobody_would_want_is_given_up() {
         let dir = tempfile::tempdir().unwrap();
         let work = ProofWork::new(dir.path(), P, 5, Arc::new(Unobserved)).unwrap();
-        let of = |power| points(P, power).unwrap();
+        let of = |power| points(P.into(), power).unwrap();
         let x = |k| Residue::from_u64(P, k);
         let mut told = vec![];
         for k in of(5) {

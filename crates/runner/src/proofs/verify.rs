@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Instant;
 
-use warpint_gimps::ProofFile;
+use warpint_gimps::{ProofFile, ProofTest};
 use warpint_mersenne::proof::{self, Proof};
 use warpint_mersenne::{Plan, PlanRequest, StopToken, TunedTimes};
 
@@ -26,24 +26,30 @@ pub fn verify_file(
     stop: &StopToken,
 ) -> Result<Option<ProofReport>, RunError> {
     let (file, on_disk) = ProofFile::read(path)?;
-    let proof = Proof::from_parts(file.exponent(), file.factors(), file.residues())
-        .map_err(|source| RunError::NotAProof { path: path.to_owned(), source })?;
+    let residues = file.residues();
+    let proof = match file.test() {
+        ProofTest::Mersenne { exponent, factors } => {
+            Proof::from_parts(*exponent, factors, residues)
+        }
+        ProofTest::Number { test, number } => Proof::of_number(test, number, residues),
+    };
+    let proof = proof.map_err(|source| RunError::NotAProof { path: path.to_owned(), source })?;
     drop(file);
-    let exponent = proof.exponent();
-    let request = resolved(request, exponent.into(), observer)?;
+    let number = proof.number();
+    let request = resolved(request, number, observer)?;
     let tuned = TunedTimes::open();
-    let plan = Plan::fastest(exponent, &request, &tuned).map_err(|e| e.of_request(&request))?;
+    let plan = Plan::fastest(number, &request, &tuned).map_err(|e| e.of_request(&request))?;
     for warning in tuned.take_warnings() {
         observer.event(&RunEvent::Warning(&Warning::OfPlan(warning)));
     }
-    let (begin, exponent) = (Instant::now(), exponent.get());
-    observer.event(&RunEvent::ProofBegins { exponent, stage: ProofStage::Verified });
+    let begin = Instant::now();
+    observer.event(&RunEvent::ProofBegins { number, stage: ProofStage::Verified });
     let mut progress = |share| observer.event(&RunEvent::Proof { share });
     let verified = proof::verify(plan, &proof, &mut progress, stop);
     observer.event(&RunEvent::ProofEnds);
     let Some(verified) = verified? else { return Ok(None) };
     if verified.erred {
-        observer.event(&RunEvent::Warning(&Warning::ProofRunErred { exponent }));
+        observer.event(&RunEvent::Warning(&Warning::ProofRunErred { number }));
     }
     Ok(Some(ProofReport::new(path, on_disk, &proof, &verified, begin.elapsed())))
 }

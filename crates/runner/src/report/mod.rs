@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use warpint_device::CPU;
-use warpint_gimps::{self as gimps, Program, ProofFile, ProofInfo, ResultLine};
+use warpint_gimps::{self as gimps, Program, ProofFile, ProofInfo, ProofTest, ResultLine};
 use warpint_mersenne::proof::sha3_256_text;
 use warpint_mersenne::{ErrorCounts, LlStart, Number, Outcome, TestKind, Verdict};
 
@@ -106,7 +106,7 @@ pub struct TestReport {
     /// is tested.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     known_factors: Vec<String>,
-    /// For PRP: the proof that was made.
+    /// The proof that was made.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     proof: Option<ProofInfo>,
     /// For Lucas–Lehmer: the name of the second engine, which recomputed the test.
@@ -385,7 +385,15 @@ impl TestReport {
     #[must_use]
     pub fn proof_path(&self, dir: &Path) -> Option<PathBuf> {
         let proof = self.proof.as_ref()?;
-        let name = ProofFile::name_of(self.exponent, &self.known_factors, proof.power);
+        let test = match (&proof.test, &self.number) {
+            (Some(test), Some(number)) => {
+                ProofTest::Number { test: test.clone(), number: number.clone() }
+            }
+            _ => {
+                ProofTest::Mersenne { exponent: self.exponent, factors: self.known_factors.clone() }
+            }
+        };
+        let name = ProofFile::name_of(&test, proof.power);
         Some(dir.join(PROOFS).join(name))
     }
 

@@ -7,7 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use warpint_gimps::{Assignment, Line, Work, WorkFile};
-use warpint_mersenne::proof::{Points, power_for};
+use warpint_mersenne::proof::{Points, Subject, power_for};
 use warpint_mersenne::{Exponent, Number, StopToken, TestKind};
 
 use super::common::{Common, Doing, Left, Member};
@@ -329,7 +329,14 @@ impl<'a> Shift<'a> {
 
     /// Tests a candidate as `warpint test` does.
     fn test_candidate(&mut self, task: &Task, candidate: &Candidate) -> Result<bool, RunError> {
-        let job = candidate.job(None, Candidate::FACTOR_LIMIT, &self.options.dir);
+        let options = self.options;
+        let mut job = candidate.job(None, Candidate::FACTOR_LIMIT, &options.dir);
+        // No server takes these proofs, so they are made on request only.
+        let subject = Subject::new(job.spec.kind, candidate.number());
+        job.proof = options.proof_power.filter(|&power| {
+            let points = subject.and_then(|subject| Points::new(subject.iterations(), power));
+            options.proofs && points.is_some()
+        });
         candidate.notes(job.spec.kind).iter().for_each(|note| self.reporter.say(note));
         let order = Order {
             credit: self.credit_for(candidate.name().into(), None),

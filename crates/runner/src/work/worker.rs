@@ -44,7 +44,7 @@ pub struct Worker {
     /// Whether proofs of PRP tests are made.
     pub proofs: bool,
     /// The power of proofs; `None` selects the default power for each exponent (`power_for` of
-    /// `warpint_mersenne::proof`).
+    /// `warpint_mersenne::proof`), and no proofs of candidates.
     pub proof_power: Option<u32>,
     /// The time between checkpoints.
     pub checkpoint_interval: Duration,

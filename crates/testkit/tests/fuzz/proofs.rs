@@ -5,9 +5,9 @@ use std::fs;
 
 use proptest::collection::vec;
 use proptest::prelude::*;
-use warpint_gimps::ProofFile;
-use warpint_mersenne::Residue;
-use warpint_mersenne::proof::{Proof, ResidueFolder};
+use warpint_gimps::{ProofFile, ProofTest};
+use warpint_mersenne::proof::{Proof, ProofError, ResidueFolder};
+use warpint_mersenne::{Number, Residue};
 
 use crate::memory::{allowed, most_used};
 use crate::mutate::mutated;
@@ -19,15 +19,27 @@ fn x(k: u64) -> Residue {
     Residue::from_limbs(P, &[k.wrapping_mul(0x9e37_79b9_7f4a_7c15), k % 8])
 }
 
-/// Returns proof files in the form in which this program writes them, for M67 and for its cofactor.
-/// Their residues are arbitrary.
+/// Returns proof files in the form in which this program writes them, for M67, for its cofactor, and for
+/// 7·2^2256 + 1. Their residues are arbitrary.
 fn sound() -> Vec<Vec<u8>> {
     let file = |factors: &[&str], power: u64| {
         let residues = (0..=power).map(|k| x(k + 1).to_le_bytes()).collect();
         let factors = factors.iter().map(|&text| text.to_owned()).collect();
         ProofFile::new(P, factors, residues).unwrap().to_bytes()
     };
-    vec![file(&[], 1), file(&[], 4), file(&["193707721"], 2)]
+    let number: Number = "7*2^2256+1".parse().unwrap();
+    let residues = [1, 2, 3].map(|k| Residue::from_u64(number, k).to_le_bytes()).to_vec();
+    let other = ProofFile::of_number("proth-3".into(), number.to_string(), residues).unwrap();
+    vec![file(&[], 1), file(&[], 4), file(&["193707721"], 2), other.to_bytes()]
+}
+
+fn proof_of(file: &ProofFile) -> Result<Proof, ProofError> {
+    match file.test() {
+        ProofTest::Mersenne { exponent, factors } => {
+            Proof::from_parts(*exponent, factors, file.residues())
+        }
+        ProofTest::Number { test, number } => Proof::of_number(test, number, file.residues()),
+    }
 }
 
 proptest! {
@@ -36,9 +48,7 @@ proptest! {
     #[test]
     fn fuzz_proof_file_that_was_changed(bytes in mutated(sound())) {
         let (found, most) = most_used(|| {
-            ProofFile::from_bytes(&bytes).map(|file| {
-                (Proof::from_parts(file.exponent(), file.factors(), file.residues()), file)
-            })
+            ProofFile::from_bytes(&bytes).map(|file| (proof_of(&file), file))
         });
         prop_assert!(most <= allowed(8, bytes.len()), "{most} bytes for {}", bytes.len());
         match found {

@@ -56,11 +56,11 @@ const MOST_TRIES: usize = 4;
 
 /// What follows from the power y of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Judgement {
+pub(crate) struct Judgement {
     /// Prime, composite, or a probable prime if some prime factors of b are open.
-    pub(super) verdict: Verdict,
+    pub(crate) verdict: Verdict,
     /// a^(N − 1) mod N.
-    pub(super) residue: Residue,
+    pub(crate) residue: Residue,
     /// The product of the open prime factors of b; 1 if there are none.
     pub(super) open: u32,
 }
@@ -71,7 +71,7 @@ pub(super) struct Judgement {
 ///
 /// Cost, each time: the reciprocal of N, at most 2·log2(`open`) products modulo N for each prime factor
 /// of `open`, and a gcd of numbers of the length of N if the residue is 1.
-pub(super) fn judge(number: Number, base: u32, open: u32, y: &Residue) -> Option<Judgement> {
+pub(crate) fn judge(number: Number, base: u32, open: u32, y: &Residue) -> Option<Judgement> {
     let mut tries = (0..MOST_TRIES).map(|_| judge_once(number, base, open, y));
     let mut last = tries.next()?;
     for next in tries {
@@ -151,7 +151,10 @@ pub(super) fn run(
     }
     let mut spec = spec.clone();
     let mut whole: Option<Outcome> = None;
+    // A proof is about the power to the first base.
+    let without_proof = RunOptions { residues: None, ..options.clone() };
     loop {
+        let options = if whole.is_none() { options } else { &without_proof };
         let TestKind::Pocklington { base, open } = spec.kind else {
             return Err(TestError::Unsuitable { kind: spec.kind, number });
         };

@@ -56,8 +56,7 @@ mod tests;
 use std::time::Duration;
 
 use check::{Check, Last, clear};
-use steps::Steps;
-pub(super) use steps::bit;
+pub(crate) use steps::{Steps, bit};
 
 use super::registers::{COUNT, D, READ, X};
 use super::sequence::{Advance, Sequence};

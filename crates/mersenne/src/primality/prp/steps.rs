@@ -9,7 +9,7 @@ use crate::{Engine, EngineError, Number, Shift, Step};
 /// The steps x_(j+1) = x_j²·a^(e_j), where e_j is bit T − 1 − j of the exponent E for j < T, and 0 for
 /// j ≥ T. Here T is the number of iterations of the whole test.
 #[derive(PartialEq, Eq)]
-pub(super) struct Steps {
+pub(crate) struct Steps {
     base: u32,
     /// E in little-endian limbs; empty if every step is a squaring.
     exponent: Vec<u64>,
@@ -18,7 +18,7 @@ pub(super) struct Steps {
 
 impl Steps {
     /// Returns the steps of a test. Cost: that of [`Number::value`], for the powers of k·b^n ± 1.
-    pub(super) fn of(kind: TestKind, number: Number) -> Self {
+    pub(crate) fn of(kind: TestKind, number: Number) -> Self {
         let (base, exponent) = match kind {
             TestKind::Fermat { base } => (base, before(number)),
             TestKind::Proth { base } => {
@@ -42,7 +42,7 @@ impl Steps {
 
     /// Returns whether these are the steps of the test. A changed exponent would change the sequence and
     /// its checks alike. Cost: that of [`Self::of`].
-    pub(super) fn are_right(&self, kind: TestKind, number: Number) -> bool {
+    pub(crate) fn are_right(&self, kind: TestKind, number: Number) -> bool {
         *self == Self::of(kind, number)
     }
 
@@ -52,8 +52,29 @@ impl Steps {
         self.exponent[bit / 64] ^= 1 << (bit % 64);
     }
 
+    /// Returns the base a.
+    pub(crate) fn base(&self) -> u32 {
+        self.base
+    }
+
+    /// Returns whether every step is a squaring.
+    pub(crate) fn are_squarings(&self) -> bool {
+        self.exponent.is_empty()
+    }
+
+    /// Returns the number with the bits e_from, …, e_(to − 1), the highest first. Cost: O(`to` − `from`).
+    pub(crate) fn window(&self, from: u64, to: u64) -> Vec<u64> {
+        let bits = to.saturating_sub(from);
+        // The number of bits is below 2^32.
+        let mut window = vec![0; bits.div_ceil(64) as usize];
+        for place in (0..bits).filter(|place| self.has_factor(to - 1 - place)) {
+            window[(place / 64) as usize] |= 1 << (place % 64);
+        }
+        window
+    }
+
     /// Returns whether e_j = 1.
-    fn has_factor(&self, j: u64) -> bool {
+    pub(crate) fn has_factor(&self, j: u64) -> bool {
         j < self.total && bit(&self.exponent, self.total - 1 - j)
     }
 
@@ -146,6 +167,6 @@ fn before(number: Number) -> Vec<u64> {
 }
 
 /// Returns bit i of x, which is 0 above the limbs of x.
-pub(in super::super) fn bit(x: &[u64], i: u64) -> bool {
+pub(crate) fn bit(x: &[u64], i: u64) -> bool {
     x.get((i / 64) as usize).is_some_and(|limb| limb >> (i % 64) & 1 == 1)
 }

@@ -47,7 +47,7 @@ proptest! {
 #[test]
 fn residues_in_another_order_or_of_another_power_are_refused() {
     let proof = proof_of(&known(521).file().unwrap()).unwrap();
-    let (p, exponent) = (521, proof.exponent());
+    let (p, exponent) = (521, proof.subject());
     let refused = |last: &Residue, middles: &[Residue]| {
         let proof = Proof::new(exponent, last.clone(), middles.to_vec()).unwrap();
         !verified(fp64(p), &proof).is_valid()

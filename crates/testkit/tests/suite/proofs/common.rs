@@ -1,6 +1,6 @@
 //! Builds and reads proofs of small exponents in the same way as the program.
 
-use warpint_gimps::ProofFile;
+use warpint_gimps::{ProofFile, ProofTest};
 use warpint_mersenne::engine::fp64::Fp64;
 use warpint_mersenne::proof::{Points, Proof, ResidueFolder, Verification, build, verify};
 use warpint_mersenne::{Plan, Residue, Shift, Step, StopToken};
@@ -38,18 +38,24 @@ pub(crate) fn verified(plan: Plan, proof: &Proof) -> Verification {
 }
 
 pub(crate) fn file_of(proof: &Proof) -> ProofFile {
-    let p = proof.exponent().get();
+    let p = proof.number().exponent();
     ProofFile::new(p, proof.factors().texts().to_vec(), proof.residue_bytes()).unwrap()
 }
 
 /// Decodes the bytes of a proof file. Returns `None` if the bytes are not a valid proof.
 pub(crate) fn proof_of(bytes: &[u8]) -> Option<Proof> {
     let file = ProofFile::from_bytes(bytes).ok()?;
-    Proof::from_parts(file.exponent(), file.factors(), file.residues()).ok()
+    match file.test() {
+        ProofTest::Mersenne { exponent, factors } => {
+            Proof::from_parts(*exponent, factors, file.residues()).ok()
+        }
+        ProofTest::Number { test, number } => Proof::of_number(test, number, file.residues()).ok(),
+    }
 }
 
 pub(crate) fn is_refused(bytes: &[u8]) -> bool {
-    proof_of(bytes).is_none_or(|proof| !verified(fp64(proof.exponent().get()), &proof).is_valid())
+    proof_of(bytes)
+        .is_none_or(|proof| !verified(fp64(proof.number().exponent()), &proof).is_valid())
 }
 
 pub(crate) fn known(p: u32) -> KnownProof {

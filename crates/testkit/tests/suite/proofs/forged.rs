@@ -24,7 +24,7 @@ fn forged(p: u32, power: u32, with: &SmallOrder) -> Forgery {
 }
 
 fn found(proof: &Proof) -> Result<Verdict, Refusal> {
-    verified(fp64(proof.exponent().get()), proof).finding
+    verified(fp64(proof.number().exponent()), proof).finding
 }
 
 /// Returns the prime divisors of M_p below 2^20, except M_p itself. M_p may have larger prime
