@@ -11,8 +11,8 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use warpint::ErrorKind;
-use warpint::gimps::ProofFile;
-use warpint::mersenne::proof::{self, Proof, disk_bytes};
+use warpint::gimps::{ProofFile, ProofTest};
+use warpint::mersenne::proof::{self, Proof, ProofError, disk_bytes};
 use warpint::mersenne::{Exponent, Plan, PlanRequest, StopToken, TestKind, TestSpec};
 use warpint::progress::units;
 use warpint::runner::proofs::verify_file;
@@ -42,17 +42,19 @@ fn run(exponent: &str, power: u32, folder: &Path) -> Result<(), RunError> {
         return Ok(());
     };
     let (file, on_disk) = ProofFile::read(&path)?;
-    let p = file.exponent();
+    let proof = proof_of(&file, file.residues())?;
     println!("{}, md5 {}", path.display(), on_disk.md5);
     println!(
-        "the proof of M{p} has power {}; its residues took up to {} during the test",
+        "the proof of {} has power {}; its residues took up to {} during the test",
+        proof.number(),
         file.power(),
-        units::bytes(disk_bytes(p, power)),
+        units::bytes(disk_bytes(proof.subject(), power)),
     );
     let bytes = file.to_bytes();
     let size: usize = file.residues().iter().map(Vec::len).sum();
     print!("the file begins with\n{}", String::from_utf8_lossy(&bytes[..bytes.len() - size]));
-    println!("and goes on with {} residues of {} bytes", file.residues().len(), p.div_ceil(8));
+    let residues = file.residues().len();
+    println!("and goes on with {residues} residues of {} bytes", size / residues);
     println!("{}", verify(&path)?);
     println!("with one bit changed: {}", refusal(&file)?);
     Ok(())
@@ -79,15 +81,25 @@ fn verify(path: &Path) -> Result<String, RunError> {
     Ok(verified.map_or_else(|| "stopped".into(), |report| report.to_string()))
 }
 
+/// Returns the proof in a file, with these residues.
+fn proof_of(file: &ProofFile, residues: &[Vec<u8>]) -> Result<Proof, ProofError> {
+    match file.test() {
+        ProofTest::Mersenne { exponent, factors } => {
+            Proof::from_parts(*exponent, factors, residues)
+        }
+        ProofTest::Number { test, number } => Proof::of_number(test, number, residues),
+    }
+}
+
 /// Changes a bit of a proof and returns the reason why verification refuses the changed proof.
 fn refusal(file: &ProofFile) -> Result<String, RunError> {
     let mut residues = file.residues().to_vec();
     if let Some(byte) = residues.last_mut().and_then(|residue| residue.first_mut()) {
         *byte ^= 1;
     }
-    let forged = Proof::from_parts(file.exponent(), file.factors(), &residues)?;
+    let forged = proof_of(file, &residues)?;
     let request = PlanRequest::default();
-    let plan = Plan::new(forged.exponent(), &request).map_err(|e| e.of_request(&request))?;
+    let plan = Plan::new(forged.number(), &request).map_err(|e| e.of_request(&request))?;
     let mut progress = |share: f64| eprintln!("{:.0} % verified", 100.0 * share);
     let verified = proof::verify(plan, &forged, &mut progress, &StopToken::new())?;
     Ok(verified.map_or_else(
