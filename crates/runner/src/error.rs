@@ -131,8 +131,8 @@ pub enum RunError {
     },
     /// The test is done, but its proof could not be made.
     #[error(
-        "{number} is tested, but its proof was not made: the same command tries that again \
-         (nothing is lost); if no proof is requested, it gives the result"
+        "{number} is tested, but its proof was not made: the same command tries that again{}",
+        if source.is_contradiction() { "" } else { "; if no proof is requested, it gives the result" }
     )]
     NotProven {
         /// The number that is tested.

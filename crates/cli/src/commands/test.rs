@@ -25,7 +25,9 @@ pub(crate) fn run(args: &NumberArgs) -> anyhow::Result<Exit> {
         return Err(BadRequest(text).into());
     }
     let mut job = args.job();
-    job.proof = args.proof.map(|power| power_of(job.spec.kind, number, power)).transpose()?;
+    // An even number needs no test.
+    let proof = args.proof.filter(|_| !number.is_even());
+    job.proof = proof.map(|power| power_of(job.spec.kind, number, power)).transpose()?;
     if !args.sitting.quiet {
         args.number.notes(job.spec.kind).iter().for_each(|note| notice(&note.to_string()));
     }

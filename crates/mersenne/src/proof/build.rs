@@ -8,7 +8,7 @@ use super::residues::{ResidueFileError, ResidueFolder};
 use super::verify::{Verification, check, products};
 use super::watch::{Halt, ODD_POWERS, PER_POWER, Watch, lengthening, or_stopped};
 use super::{Proof, ProofError, Refusal};
-use crate::{Plan, Residue, Shift, StopToken};
+use crate::{Plan, Residue, Shift, StopToken, TestKind};
 
 /// A proof that was built, and its verification.
 #[derive(Debug)]
@@ -133,8 +133,11 @@ fn build_twice(
         if let Some(before) = before {
             let (number, power) = (subject.number(), points.power());
             let repeated = before == proof;
-            if repeated && verification.finding == Err(Refusal::SmallOrder) {
-                return Err(ProofError::Ambiguous { number }.into());
+            // An honest proof of Proth's test or of M_p is never refused for this reason.
+            let kind = subject.kind();
+            let may_be = matches!(kind, TestKind::Fermat { .. } | TestKind::Pocklington { .. });
+            if repeated && may_be && verification.finding == Err(Refusal::SmallOrder) {
+                return Err(ProofError::Ambiguous { number, power }.into());
             }
             return Err(ProofError::Wrong { number, power, repeated }.into());
         }

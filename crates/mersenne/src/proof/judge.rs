@@ -2,13 +2,14 @@
 
 use super::small_order::{odd_order, smooth_order};
 use super::verify::{Found, M, ODD, POWER};
-use super::watch::{Halt, PER_POWER, Watch};
+use super::watch::{Halt, ODD_POWERS, PER_POWER, Watch};
 use super::{Proof, Refusal};
 use crate::primality::{self, Steps, is_enough};
-use crate::{Engine, Number, Residue, Shift, TestKind, Verdict};
+use crate::{Engine, Number, Plan, Residue, Shift, TestKind, Verdict};
 
 /// Returns the verdict of a proof, or a refusal.
 pub(super) fn judge(
+    plan: &Plan,
     engine: &mut dyn Engine,
     proof: &Proof,
     steps: &Steps,
@@ -16,7 +17,7 @@ pub(super) fn judge(
 ) -> Result<Found, Halt> {
     match proof.claimed() {
         Some(residue) => judge_mersenne(engine, proof, residue, watch),
-        None => judge_number(engine, proof, steps, watch),
+        None => judge_number(plan, engine, proof, steps, watch),
     }
 }
 
@@ -43,16 +44,20 @@ fn judge_mersenne(
 }
 
 /// Judges a proof of a test of k·b^n ± 1. Computes the last iterations of the test, and the power by which a
-/// residue of small order is recognised, twice each.
+/// residue of small order is recognised, twice each: the second time at a longer transform length, if the engine
+/// has one. An error in these would not be noticed otherwise.
 fn judge_number(
+    plan: &Plan,
     engine: &mut dyn Engine,
     proof: &Proof,
     steps: &Steps,
     watch: &mut Watch<'_>,
 ) -> Result<Found, Halt> {
     let (kind, number) = (proof.subject().kind(), proof.number());
+    let longer = plan.longer().ok().filter(|longer| longer.engine() == plan.engine());
+    let mut second = longer.as_ref().unwrap_or(plan).build(ODD + ODD_POWERS)?;
     let last = end_of_test(engine, proof, steps, watch)?;
-    if last != end_of_test(engine, proof, steps, watch)? {
+    if last != end_of_test(second.as_mut(), proof, steps, watch)? {
         return Ok(Found::Error);
     }
     // A prime has the residue −1 in Proth's test, and 1 in the others.
@@ -73,7 +78,7 @@ fn judge_number(
     if verdict == Verdict::Composite && !is_of_a_prime(&residue) {
         let order = odd_order(number, proof.power());
         let power = raised(engine, &residue, &order, watch)?;
-        if power != raised(engine, &residue, &order, watch)? {
+        if power != raised(second.as_mut(), &residue, &order, watch)? {
             return Ok(Found::Error);
         }
         if is_of_a_prime(&power) {
@@ -81,7 +86,7 @@ fn judge_number(
         }
     }
     // Modulo another number, or with another exponent, both computations would agree.
-    if !engine.is_intact() || !steps.are_right(kind, number) {
+    if !engine.is_intact() || !second.is_intact() || !steps.are_right(kind, number) {
         return Ok(Found::Error);
     }
     Ok(Found::Verdict(verdict, residue))

@@ -158,6 +158,8 @@ pub enum ProofError {
     Ambiguous {
         /// The number that is tested.
         number: Number,
+        /// The power of the proof.
+        power: u32,
     },
     /// The residue that the proof gives is not that of the test.
     #[error(

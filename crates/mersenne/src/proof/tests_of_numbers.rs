@@ -410,3 +410,36 @@ fn errors_of_the_machine_give_no_wrong_verdict() {
         }
     }
 }
+
+/// Tries residues of the tests of a prime, times elements of order 7. Some of the proofs satisfy the equation and say
+/// "composite".
+#[test]
+fn residues_times_elements_of_small_order_give_no_proof() {
+    for subject in [subject("7*2^2256+1"), fermat("7*2^2256+1", 3)] {
+        let n = modulus(subject);
+        let exponent = Integer::from(&n - 1u32) / 7u32;
+        let mut powers = (2u32..).map(|g| Integer::from(g).pow_mod(&exponent, &n).unwrap());
+        let element = powers.find(|power| *power != 1u32).unwrap();
+        let points = Points::new(subject.iterations(), 1).unwrap();
+        let plan = Plan::of_family(subject.number(), &Plain, None, Some(1)).unwrap();
+        let mut ambiguous = 0;
+        for i in 1..49u32 {
+            let root = tempfile::tempdir().unwrap();
+            let folder = ResidueFolder::new(root.path(), subject);
+            for (k, power) in points.iter().zip([i % 7, i / 7]) {
+                let factor = element.clone().pow_mod(&power.into(), &n).unwrap();
+                folder.keep(k, &residue(subject, &(x(subject, k) * factor % &n))).unwrap();
+            }
+            let last = folder.load(subject.iterations().into()).unwrap();
+            let stop = StopToken::new();
+            match build_largest(plan, 1..=1, &folder, &last, &mut |_| {}, &stop) {
+                Err(ProofError::Wrong { repeated: true, .. }) => {}
+                Err(ProofError::Ambiguous { .. }) => ambiguous += 1,
+                other => panic!("{subject}, {i}: {other:?}"),
+            }
+        }
+        // In Proth's test this cannot happen to a composite number, so the residues are wrong.
+        let is_fermat = matches!(subject.kind(), TestKind::Fermat { .. });
+        assert_eq!(ambiguous > 0, is_fermat, "{subject}: {ambiguous}");
+    }
+}

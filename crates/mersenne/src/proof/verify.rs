@@ -61,15 +61,15 @@ impl Verification {
 ///   then (B/9)^E and R^E must not be congruent either, where E is composed of the small prime
 ///   factors of N − 1 and of p. Otherwise B/9 is R times an element of small order.
 ///
-/// A wrong squaring cannot make a wrong proof pass, but it makes a right proof fail. So if the
+/// A wrong squaring before the equation cannot make a wrong proof pass, but it makes a right proof fail. So if the
 /// engine computes a refusal, a second run follows, at a longer transform length if one exists. The
 /// refusal counts only if the second run computes the same final A^(2^s) and B. A refusal computed
 /// exactly on the host counts at once. A round-off error also leads to a longer length.
 ///
 /// **k·b^n ± 1.** The computation starts with A = 1, and the equation at the end is A^(2^s)·a^w = B, where a
 /// is the base of the test and w has been computed from its exponent (see `windows`). Then the last
-/// 1,024 iterations of the test are computed, twice, from the original B on. They give the residue of
-/// the test, and the verdict. The conditions are:
+/// 1,024 iterations of the test are computed, twice, from the original B on, the second time at a longer transform
+/// length if the engine has one. They give the residue of the test, and the verdict. The conditions are:
 ///
 /// * All residues must be units modulo N, and B must have the Jacobi symbol of a^e, where e consists of the
 ///   bits of the steps before.
@@ -89,9 +89,9 @@ impl Verification {
 /// The cost is 166·power products and ⌈p/2^power⌉ squarings. Known factors add 2·log2(d) squarings, and numbers
 /// k·b^n ± 1 2,048.
 /// The residue of a composite adds 1.5·log2(E) products (some hundreds, at most some thousands), or
-/// twice this number with known factors. Then the host computes a Jacobi symbol with the plan's
+/// twice this number with known factors and for k·b^n ± 1. Then the host computes a Jacobi symbol with the plan's
 /// threads. If the equation or the last condition refuses the proof, all this is done twice. Uses
-/// seven registers.
+/// seven registers, and for k·b^n ± 1 seven more.
 pub fn verify(
     mut plan: Plan,
     proof: &Proof,
@@ -283,7 +283,7 @@ impl Run {
             // x_i is a to a power whose last bit is that of the step before.
             let of_last = symbol_if(steps.has_factor(u64::from(subject.iterations()) - 1));
             if symbol(&both, plan, watch)? == symbol_if(bit(&w, 0)) * of_last {
-                judge(engine, proof, &steps, watch)?
+                judge(plan, engine, proof, &steps, watch)?
             } else {
                 let refusal = unit_refusal(proof, of_last, plan, watch)?;
                 refusal.map_or(Found::Error, Found::Refusal)

@@ -44,6 +44,12 @@ pub enum MakeError {
 }
 
 impl MakeError {
+    /// Returns whether the proof contradicts the test, so that one of them is wrong.
+    #[must_use]
+    pub(crate) fn is_contradiction(&self) -> bool {
+        matches!(self, Self::Proof(ProofError::Contradiction { .. } | ProofError::Wrong { .. }))
+    }
+
     /// Returns the kind of the error, which decides the exit code of the program.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
@@ -145,6 +151,12 @@ impl ProofWork {
         let proof = match self.build(plan, outcome, stop) {
             Ok(Some(proof)) => proof.with_factors(factors.clone()),
             Ok(None) => return Ok(None),
+            // What the proof says of a composite number, the test must say, too.
+            Err(ProofError::Ambiguous { number, power })
+                if outcome.verdict != Verdict::Composite =>
+            {
+                return Err(ProofError::Wrong { number, power, repeated: true }.into());
+            }
             Err(e @ (ProofError::NoResidues { .. } | ProofError::Ambiguous { .. })) => {
                 return Err(MakeError::GivenUp(e.to_string()));
             }
