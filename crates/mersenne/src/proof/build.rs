@@ -20,8 +20,9 @@ pub struct Built {
 }
 
 /// Builds the proof of the given power from the residues in `folder`, and verifies it. `last` is
-/// the last residue of the proof: 3^(2^p) mod M_p, or x_i for i = [`Subject::iterations`](super::Subject::iterations). `progress` is
-/// called several times a second with the fraction of the work that is done, from 0 to 1. Returns `None` if
+/// the last residue of the proof: 3^(2^p) mod M_p, or x_i for
+/// i = [`Subject::iterations`](super::Subject::iterations). `progress` is called several times a second
+/// with the fraction of the work that is done, from 0 to 1. Returns `None` if
 /// `stop` was set.
 ///
 /// The middle of level l = 1 … power is a product over 2^(l−1) stored residues x_k (for M_p,
