@@ -14,7 +14,8 @@
 // product; 2 `spectrum_to_digits`: spectrum → digits. CHECKED: round-off is measured. STEP 0:
 // squares; 1: squares minus 2, at the shift of the number; 2: squares times a small number. SUMS, if
 // defined as 1: sums over digits and carries are made, by which the host verifies squarings
-// (sums.cuh). KIND 3 `sum_digits`: the sum over digits, only with SUMS.
+// (sums.cuh). KIND 3 `sum_digits`: the sum over digits, only with SUMS. KIND 4
+// `product_to_spectrum`: digits of a product → spectrum of the reduced product, only with PADDED.
 //
 // Words. A word of b bits is stored divided by 2^b, as a digit s with |s| ≤ 1/2 or a little more
 // (as much as carries add, see `least_bits`). Since 2^b·a_w = 2^(p/N)·a_(w+1), the factor from s to
@@ -44,6 +45,10 @@
 // DIGITS, if defined as 1 together with FORM: residues modulo k·b^n + c in words of s or s + 1 digits to the base
 // b. The formulas are those of FORM with b in place of 2, and "long" means one more digit. Fractions of the base
 // are inexact then, so words and carries are integers, and quotients by the base are rounded.
+//
+// PADDED, if defined as 1: products of integers in words to a base β, without weights (reduce.cuh). Words and
+// carries are integers, and carries enter two words as for 2^p − 1. A residue fills at most half of the words, so
+// nothing is carried out of the last word.
 //
 // Blocks take their columns in the order in which they start, by a ticket. So a waiting block
 // always waits for a block that is already running.
@@ -151,29 +156,18 @@ digits_to_spectrum(Complex* data, const Digits* __restrict__ digits, const Compl
     to_spectrum(x, data, tables, tile, columns);
 }
 
-#elif KIND == 4
+#elif KIND == 3
 
-// Returns the digits of a point whose first word is not at an end of a residue.
-DEVICE Complex reduced(const Digits* product, const double* __restrict__ table, const Constants& c, u32 point,
-                      double multiplier) {
-    // Words 2·point − 2 to 2·point + 1 of the sum, and the words of the product that they need.
-    constexpr int BELOW = FACTORS + 1, PAIRS = (BELOW + 1) / 2 + 1;
-    double low[2 * PAIRS], u[4];
-    unrolled<0, PAIRS>([&](auto i) {
-        const Digits d = product[point + 1 - PAIRS + VALUE(i)];
-        low[2 * VALUE(i)] = to_double(d.first);
-        low[2 * VALUE(i) + 1] = to_double(d.second);
-    });
-    const i32* high = (const i32*)product + c.words + 2 * point - 2 - c.lift;
-    unrolled<0, 4>([&](auto i) {
-        u[VALUE(i)] = c.upper * to_double(high[VALUE(i)]);
-        unrolled<0, FACTORS>([&](auto a) {
-            u[VALUE(i)] = fma(table[VALUE(a)], low[2 * PAIRS - 4 + VALUE(i) - VALUE(a)], u[VALUE(i)]);
-        });
-        u[VALUE(i)] *= multiplier;
-    });
-    return {c.settled(u[0], u[1], u[2], true, true, true), c.settled(u[1], u[2], u[3], true, true, true)};
+// The sum over digits, without a transform.
+extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
+sum_digits(const Digits* __restrict__ digits WORDS_FIELDS(AS_PARAMETER) SUMS_FIELDS(AS_PARAMETER)) {
+    const Words words = WORDS;
+    const u32 columns = blockIdx.x, column = columns * WIDTH + threadIdx.x % WIDTH, m = threadIdx.x / WIDTH;
+    const Weights weights WEIGHTS;
+    sum_of_digits(digits, factors, point_factors, sums, columns, m, column, weights);
 }
+
+#elif KIND == 4
 
 // From the digits of a product z to the spectrum of the digits of `multiplier`·k·z + `addend`·β^start (reduce.cuh).
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
@@ -184,11 +178,7 @@ product_to_spectrum(Complex* data, const Digits* product, const Complex* __restr
     const Constants constants = CONSTANTS;
     double* const ends = (double*)tile;
     static_assert(Tile::COUNT >= SLOTS / 2 + 1, "the slots of both ends");
-    // Whether a row of the tile begins with word i: whether it has words at the ends.
-    const u32 first_of_tile = 2 * columns * WIDTH, last_of_tile = first_of_tile + 2 * WIDTH - 1;
-    const u32 from = constants.start % (2 * COLUMNS), to = (constants.words - 1) % (2 * COLUMNS);
-    const bool has_high = from <= to ? first_of_tile <= to && last_of_tile >= from : first_of_tile <= to || last_of_tile >= from;
-    const bool has_ends = first_of_tile < HALF || has_high;
+    const bool has_ends = tile_has_ends(2 * columns * WIDTH, 2 * WIDTH, 2 * COLUMNS, constants);
     last_launch();
     if (has_ends) {
         auto word = [&](u32 i) { return multiplier * word_of_product<FACTORS>((const i32*)product, table, constants, i); };
@@ -206,22 +196,11 @@ product_to_spectrum(Complex* data, const Digits* product, const Complex* __restr
             x[I] = {at_end(2 * point), at_end(2 * point + 1)};
             return;
         }
-        x[I] = reduced(product, table, constants, point, multiplier);
+        x[I] = reduced_point<FACTORS>(product, table, constants, point, multiplier);
         if (is_at_end(2 * point + 1, constants)) x[I].im = at_end(2 * point + 1);
     });
     if (has_ends) __syncthreads();
     to_spectrum(x, data, tables, tile, columns);
-}
-
-#elif KIND == 3
-
-// The sum over digits, without a transform.
-extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
-sum_digits(const Digits* __restrict__ digits WORDS_FIELDS(AS_PARAMETER) SUMS_FIELDS(AS_PARAMETER)) {
-    const Words words = WORDS;
-    const u32 columns = blockIdx.x, column = columns * WIDTH + threadIdx.x % WIDTH, m = threadIdx.x / WIDTH;
-    const Weights weights WEIGHTS;
-    sum_of_digits(digits, factors, point_factors, sums, columns, m, column, weights);
 }
 
 #else

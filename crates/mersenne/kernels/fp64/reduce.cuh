@@ -29,6 +29,7 @@
 //
 // The source of the module `layout/padded.rs` has the bounds of all numbers.
 #pragma once
+#include "complex.cuh"
 #include "index.cuh"
 #include "words.cuh"
 
@@ -124,4 +125,36 @@ DEVICE void reduce_ends(double* ends, const double* __restrict__ table, u32 fact
         v = c.settled(ends[t], ends[t + 1], ends[t + 2], passes(2), passes(1), passes(0));
     });
     put();
+}
+
+// Returns whether a tile of rows has words at the ends: the `width` words of each row from `first` on, where a row has
+// `row` words.
+DEVICE bool tile_has_ends(u32 first, u32 width, u32 row, const Constants& c) {
+    const u32 last = first + width - 1, from = c.start % row, to = (c.words - 1) % row;
+    const bool has_high = from <= to ? first <= to && last >= from : first <= to || last >= from;
+    return first < HALF || has_high;
+}
+
+// Returns the digits of the words 2·point and 2·point + 1 modulo N times `multiplier`, if word 2·point is not at an end.
+// `table` has the COUNT digits of k.
+template <int COUNT>
+DEVICE Complex reduced_point(const Digits* product, const double* __restrict__ table, const Constants& c, u32 point,
+                      double multiplier) {
+    // Words 2·point − 2 to 2·point + 1 of the sum, and the words of the product that they need.
+    constexpr int BELOW = COUNT + 1, PAIRS = (BELOW + 1) / 2 + 1;
+    double low[2 * PAIRS], u[4];
+    unrolled<0, PAIRS>([&](auto i) {
+        const Digits d = product[point + 1 - PAIRS + VALUE(i)];
+        low[2 * VALUE(i)] = to_double(d.first);
+        low[2 * VALUE(i) + 1] = to_double(d.second);
+    });
+    const i32* high = (const i32*)product + c.words + 2 * point - 2 - c.lift;
+    unrolled<0, 4>([&](auto i) {
+        u[VALUE(i)] = c.upper * to_double(high[VALUE(i)]);
+        unrolled<0, COUNT>([&](auto a) {
+            u[VALUE(i)] = fma(table[VALUE(a)], low[2 * PAIRS - 4 + VALUE(i) - VALUE(a)], u[VALUE(i)]);
+        });
+        u[VALUE(i)] *= multiplier;
+    });
+    return {c.settled(u[0], u[1], u[2], true, true, true), c.settled(u[1], u[2], u[3], true, true, true)};
 }

@@ -46,7 +46,7 @@ impl Formed for StoredDigits {
             weights: Some(weights.tables(shape)),
             largest_carry: largest_carry(layout),
             largest_multiplier: multiplier(layout),
-            of_digits: [radix, 1.0 / radix, short, long, 1.0 / short, 1.0 / long]
+            constants: [radix, 1.0 / radix, short, long, 1.0 / short, 1.0 / long]
                 .map(Arg::F64)
                 .to_vec(),
             last: Some(last_word(layout)),

@@ -226,7 +226,7 @@ impl Formed for StoredForm {
             weights: Some(weights.tables(shape)),
             largest_carry: largest_carry(layout),
             largest_multiplier: largest_multiplier(rest_of_carries(number, layout.len())),
-            of_digits: vec![],
+            constants: vec![],
             last: Some(LastWord {
                 multiplier: number.multiplier(),
                 sign: number.sign(),

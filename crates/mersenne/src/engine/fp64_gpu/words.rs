@@ -33,7 +33,7 @@ pub(in crate::engine) struct WeightedWords {
     /// The check of squarings; `None` if squarings are not checked.
     squares: Option<SquareCheck>,
     /// For a base other than 2, and without weights, the constants of the base; else empty.
-    of_digits: Vec<Arg>,
+    constants: Vec<Arg>,
     /// The last word of a residue modulo k·b^n ± 1; `None` if carries out of the last word enter word 0.
     last: Option<LastWord>,
 }
@@ -85,7 +85,7 @@ pub(super) struct Prepared {
     pub(super) weights: Option<WeightTables>,
     pub(super) largest_carry: f64,
     pub(super) largest_multiplier: u32,
-    pub(super) of_digits: Vec<Arg>,
+    pub(super) constants: Vec<Arg>,
     pub(super) last: Option<LastWord>,
     pub(super) lines: LineTables<Point>,
 }
@@ -116,7 +116,7 @@ impl Weighted for Fp64 {
             }),
             largest_carry: largest_carry(layout),
             largest_multiplier: LARGEST_MULTIPLIER,
-            of_digits: vec![],
+            constants: vec![],
             last: None,
             lines: LineTables { columns, rows },
         }
@@ -163,7 +163,7 @@ impl<A: Weighted> gpu::Words<A> for WeightedWords {
             errors: device.upload(&[[0; 2]; MEASURED])?,
             statistics: Statistics::default(),
             squares: check.then(|| A::checked(device, layout, shape)).transpose()?,
-            of_digits: prepared.of_digits,
+            constants: prepared.constants,
             last: prepared.last,
         };
         Ok((words, prepared.lines))
@@ -175,7 +175,7 @@ impl<A: Weighted> gpu::Words<A> for WeightedWords {
 
     fn digit_args(&mut self) -> Vec<Arg> {
         let mut args = self.weights.as_ref().map_or(vec![], Weights::args);
-        args.extend_from_slice(&self.of_digits);
+        args.extend_from_slice(&self.constants);
         args
     }
 
