@@ -40,9 +40,9 @@ const FEW_OF_GOLDILOCKS: [usize; 3] = [1 << 10, 5 << 16, 1 << 22];
 /// lengths.
 const FEW_OF_FP64: [usize; 4] = [256, 1536, 393_216, 4_718_592];
 
-/// The transform lengths of `hybrid` that are checked: a short one, and one of those that tests of
-/// record exponents use.
-const FEW_OF_HYBRID: [usize; 2] = [1 << 12, 3 << 20];
+/// The transform lengths of `hybrid` that are checked: a short one, one for numbers k·b^n ± 1, and one of those that
+/// tests of record exponents use.
+const FEW_OF_HYBRID: [usize; 3] = [1 << 12, 1 << 20, 3 << 20];
 
 /// The version of NVRTC (major, minor) for which the budgets are recorded. Other versions allocate
 /// registers differently.
@@ -152,6 +152,9 @@ const FOLDERS: [Folder; 9] = [
             "PAIRS",
             "CHECKED",
             "STEP",
+            "NEGACYCLIC",
+            "EXACT_NEGACYCLIC",
+            "DIGITS",
             "THREADS",
             "BLOCKS",
         ],
@@ -159,7 +162,8 @@ const FOLDERS: [Folder; 9] = [
         all_lengths: || FEW_OF_HYBRID.to_vec(),
         sources: |lengths, shared_memory| {
             let of = |&length| hybrid_gpu::sources(length, shared_memory);
-            let own = |source: &Source| source.kernels() != ["combine"];
+            // The sums of registers in `words.cu` are in a folder above.
+            let own = |source: &Source| !source.kernels().iter().any(|k| k.starts_with("combine"));
             Ok(lengths.iter().flat_map(of).filter(own).collect())
         },
     },

@@ -56,6 +56,7 @@
 // GANG, if defined as 1 for `columns`: a launch squares several numbers, whose engines have the same kernels. A
 // block works for the number blockIdx.y, and `members` holds the arguments of every number.
 #include "handover.cuh"
+#include "last_word.cuh"
 #include "weights.cuh"
 #if SUMS
 #include "sums.cuh"
@@ -74,27 +75,6 @@ constexpr u32 RUN = Q > 12 ? 8 : 4;
 
 #if FORM
 static_assert(WIDTH > 1, "second carries pass within a tile");
-#endif
-
-// The last word of a residue modulo k·2^n + c: k, 1/k, 2^κ, 2^−κ and −c. `less`·2^n and `less_0` are subtracted.
-// With DIGITS, r·b^n is r·`down` words of the last word's unit; if `down` < 1, what is above a multiple of `lift` =
-// 1/`down` is `low` units of the word before.
-struct LastWord {
-    double k, inverse_k, up, down, sign, less, less_0;
-#if DIGITS
-    double lift, low;
-#endif
-};
-#if DIGITS
-#define LAST_WORD_FIELDS(F) \
-    F(double, k) F(double, inverse_k) F(double, up) F(double, down) F(double, sign) F(double, less) F(double, less_0) F(double, lift) F(double, low)
-#define LAST_WORD {k, inverse_k, up, down, sign, less, less_0, lift, low}
-#elif FORM
-#define LAST_WORD_FIELDS(F) \
-    F(double, k) F(double, inverse_k) F(double, up) F(double, down) F(double, sign) F(double, less) F(double, less_0)
-#define LAST_WORD {k, inverse_k, up, down, sign, less, less_0}
-#else
-#define LAST_WORD_FIELDS(F)
 #endif
 
 // The parameters of kernels that make sums. `factors` holds R_m for every m, then C for every column.

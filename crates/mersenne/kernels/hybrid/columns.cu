@@ -19,8 +19,17 @@
 // f·2^31 + (r − f), are integers below 2^51 in doubles. So FP64 units compute carries exactly, while the
 // units for integers are busy with exact points. All kernels measure the norm Σ (a_w·d_w)² of the digits
 // that they transform, on which the bound of the error depends.
-#include "exact_columns.cuh"
+// DIGITS, if defined as 1 together with FORM: residues modulo N = k·b^n + c, c = ±1, in words of digits to the base b
+// (digit_weights.cuh). A register holds X/k, whose stored square is k·x². Carries enter four words, as in
+// fp64/columns.cu: a thread passes on the carry of its words, then the second carry, which arises when the first carry
+// of the preceding point is added. NEGACYCLIC is 1 for c = 1. A carry of 15·2^47 or more counts as a distance of 1.
 #include "handover.cuh"
+#include "last_word.cuh"
+#if DIGITS
+#include "digit_weights.cuh"
+#else
+#include "bit_weights.cuh"
+#endif
 
 constexpr u32 POINTS = ROWS * COLUMNS;
 
@@ -32,109 +41,6 @@ constexpr u32 MEASURED = 16384;
 #define INVERSE_Q31 4.656612875245797e-10
 #define SHIFTED_Q31 2097152.0009765625
 
-// Properties of a thread's point j: lengths of its words 2j and 2j + 1, the exponents of their
-// weights modulo q, and whether the weight of word 2j wraps around.
-struct Point {
-    bool wrapped, long0, long1;
-    u32 exponent0, exponent1;
-};
-
-// The constants of a layout of words. A long word has one more bit.
-struct Words {
-    // 2^(−(p mod N)/N) and its inverse.
-    double ratio, inverse_ratio;
-    // ⌊p/N⌋.
-    u32 bits;
-    // 2^32·(p mod N)/N, rounded down. Word w is long exactly if 2^32·u_w is below it.
-    u32 long_below;
-    // The exponent of a_(w+1)/a_w modulo q for a short word w.
-    u32 exponent;
-};
-
-// Returns v·2^e if `so`, else v.
-template <int e>
-DEVICE double scaled_if(double v, bool so) {
-    return __hiloint2double(__double2hiint(v) + (so ? e * (1 << 20) : 0), __double2loint(v));
-}
-
-// e mod 31 for e < 62.
-DEVICE u32 mod31(u32 e) { return min(e, e - 31); }
-constexpr u32 inverse_mod31(u32 n) {
-    for (u32 i = 1; i < 31; i++) {
-        if (n * i % 31 == 1) return i;
-    }
-    return 0;
-}
-
-// The weights of the points of a thread: rows i·M + m for i < Q.
-struct Weights {
-    double forward, inverse;
-    u32 fraction, exponent;
-    const Words& words;
-
-    // `row_weights[m]` and `column_weights[j2]` contain a and 1/a, 1/a divided by n·q in one of them.
-    // `fractions` and `exponents` have M entries for the rows and COLUMNS entries for the columns;
-    // exponents of columns are from 1 to 31.
-    DEVICE Weights(const Complex* __restrict__ row_weights, const Complex* __restrict__ column_weights,
-                   const u32* __restrict__ fractions, u32 m, u32 column, const Words& words)
-        : words(words) {
-        Complex of_row = row_weights[m], of_column = column_weights[column];
-        const u32* exponents = fractions + M + COLUMNS;
-        u32 start = fractions[m];
-        fraction = start + fractions[M + column];
-        bool wrapped = fraction < start;
-        forward = scaled_if<-1>(of_row.re * of_column.re, wrapped);
-        inverse = scaled_if<1>(of_row.im * of_column.im, wrapped);
-        exponent = mod31(exponents[m] + exponents[M + column] - (wrapped ? 1 : 0));
-    }
-    // Returns the properties of the point in row i·M + m, whose u is greater by (−p·i mod Q)/Q.
-    template <int i>
-    DEVICE Point point() const {
-        constexpr u32 numerator = (Q - P_MOD_Q * i % Q) % Q;
-        constexpr u32 more = (numerator * inverse_mod31(Q) + 30) % 31 + 1;
-        u32 f = fraction + (u32)(((u64)numerator << 32) / Q);
-        Point p;
-        p.wrapped = numerator > 0 && f < fraction;
-        p.long0 = f < words.long_below;
-        p.long1 = f - words.long_below < words.long_below;
-        p.exponent0 = mod31(exponent + more - (p.wrapped ? 1 : 0));
-        p.exponent1 = mod31(p.exponent0 + words.exponent + (p.long0 ? 1 : 0));
-        return p;
-    }
-    template <int i>
-    DEVICE double forward0(const Point& p) const {
-        constexpr int numerator = (Q - P_MOD_Q * i % Q) % Q;
-        return scaled_if<-1>(numerator > 0 ? forward * POWER_OF_2<numerator, Q>() : forward, p.wrapped);
-    }
-    template <int i>
-    DEVICE double inverse0(const Point& p) const {
-        constexpr int numerator = (Q - P_MOD_Q * i % Q) % Q;
-        return scaled_if<1>(numerator > 0 ? inverse * POWER_OF_2<-numerator, Q>() : inverse, p.wrapped);
-    }
-    DEVICE double forward1(const Point& p, double forward0) const {
-        return scaled_if<1>(forward0 * words.ratio, p.long0);
-    }
-    DEVICE double inverse1(const Point& p, double inverse0) const {
-        return scaled_if<-1>(inverse0 * words.inverse_ratio, p.long0);
-    }
-};
-
-// r·2^k mod q for 0 ≤ k < 32.
-DEVICE u32 turned31(u32 r, u32 k) { return __funnelshift_l(r << 1, r, k) & Q31; }
-// d·2^k mod q for |d| < q and k < 31.
-DEVICE u32 weighted31(i32 d, u32 k) { return turned31(min((u32)d, (u32)d + Q31), k); }
-// r·2^(−k) mod q for k < 31.
-DEVICE u32 unweighted31(u32 r, u32 k) { return turned31(r, 31 - k); }
-
-// 2^e.
-DEVICE double power_of_2(i32 e) { return __hiloint2double((1023 + e) * (1 << 20), 0); }
-
-// The base 2^b of a word of b bits, its inverse, and 2^(31 − b).
-struct Base {
-    double power, inverse, rest;
-    DEVICE explicit Base(i32 b) : power(power_of_2(b)), inverse(power_of_2(-b)), rest(power_of_2(31 - b)) {}
-};
-
 // Weights the digits in x: x ← complex points, own exact slots ← exact points. Returns the sum of the
 // squares of the complex points' components.
 DEVICE double weight(Complex (&x)[Q], Gauss* exact, const Weights& weights) {
@@ -144,18 +50,17 @@ DEVICE double weight(Complex (&x)[Q], Gauss* exact, const Weights& weights) {
         const Point p = weights.point<I>();
         double v = weights.forward0<I>(p);
         const i32 first = to_integer(x[I].re), second = to_integer(x[I].im);
-        exact[WIDTH * I] = {weighted31(first, p.exponent0), weighted31(second, p.exponent1)};
+        exact[WIDTH * I] = weights.exact<I>(p, first, second);
         x[I] = {x[I].re * v, x[I].im * weights.forward1(p, v)};
         norm = fma(x[I].re, x[I].re, fma(x[I].im, x[I].im, norm));
     });
     return norm;
 }
 
-// Adds the norm of a thread's points, in units of 4^bits/2^16, rounded up, to `sum`. Weighted digits are
-// below 6·2^bits, so the 32 words of a thread have less than 2^27 units, and a warp has less than 2^32.
+// Adds the norm of a thread's points, in units of the layout, rounded up, to `sum`. The 32 words of a thread have less
+// than 2^27 units, and a warp has less than 2^32.
 DEVICE void add_norm(double norm, const Words& words, u64* sum) {
-    double units = norm * __hiloint2double((i32)((1023 + 16 - 2 * words.bits) << 20), 0);
-    u32 part = (u32)min(units, 134217726.0) + 1;
+    u32 part = (u32)min(norm * words.inverse_unit(), 134217726.0) + 1;
     unrolled<0, 5>([&](auto i) { part += __shfl_xor_sync(0xffffffffu, part, 1 << VALUE(i)); });
     if (threadIdx.x % 32 == 0) atomicAdd(sum, (u64)part);
 }
@@ -172,19 +77,12 @@ DEVICE Both both_tiles(Complex* tile, const Complex* __restrict__ tables) {
     return {tile, (Gauss*)(tile + Tile::COUNT), tables, (const Gauss*)(tables + RECORDS + COLUMNS * RECORD)};
 }
 
-// The constants of a plan's words that the host passes, in the order of its arguments.
-#define WORDS_PARAMETERS                                                                                \
-    const Complex *__restrict__ row_weights, const Complex *__restrict__ column_weights,                \
-        const u32 *__restrict__ fractions, double ratio, double inverse_ratio, u32 bits, u32 long_below, \
-        u32 exponent, u64 *measured
-#define WORDS {ratio, inverse_ratio, bits, long_below, exponent}
-
 #if KIND == 0
 
 // From digits as [word], |d| < q, to the spectra. `slot` is the place of the norm in `measured`.
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
-digits_to_spectrum(Complex* data, const i32* __restrict__ digits, const Complex* __restrict__ tables, WORDS_PARAMETERS,
-                   u32 slot) {
+digits_to_spectrum(Complex* data, const i32* __restrict__ digits, const Complex* __restrict__ tables
+                   WORDS_FIELDS(AS_PARAMETER), u32 slot) {
     DYNAMIC_SHARED(Complex, tile);
     const Both of = both_tiles(tile, tables);
     const Words words = WORDS;
@@ -202,11 +100,6 @@ digits_to_spectrum(Complex* data, const i32* __restrict__ digits, const Complex*
 
 #else
 
-// A word of the product, z = f·2^31 + v with v = r − f.
-struct Parts {
-    double f, v;
-};
-
 // f, the integer nearest to approximate − r/q, and r − f; and the distance from that integer. Words of
 // sound products give quotients below 2^46; for larger ones, and for what is no number, the distance is 1.
 DEVICE Parts parts_of(double x, double unweight, u32 r, double& distance) {
@@ -218,11 +111,16 @@ DEVICE Parts parts_of(double x, double unweight, u32 r, double& distance) {
     return {f, exact - 4503599627370496.0 - f};
 }
 
-// Splits v = digit + carry·2^b, |v| < 2^52, with |digit| ≤ 2^(b−1); returns the digit.
-DEVICE double split(double v, const Base& base, double& carry) {
-    carry = fma(v, base.inverse, MAGIC) - MAGIC;
-    return fma(-carry, base.power, v);
+#if FORM
+static_assert(WIDTH > 1, "second carries pass within a tile");
+// The upper word of the magnitude of v, and that of 15·2^47. With a remainder, smaller carries are below 2^51.
+DEVICE u32 magnitude(double v) { return (u32)__double2hiint(v) & 0x7fffffffu; }
+constexpr u32 TOO_LARGE = (1023 + 50) << 20 | 0xe0000;
+// Reports a distance of 1, with which no product is trusted.
+DEVICE void refuse_if(bool so, u64* worst_distance) {
+    if (so) atomicMax((u32*)worst_distance, 1023u << 20);
 }
+#endif
 
 // Unweights both transforms, finds the exact words of the product, and splits off the carry of each
 // point: own exact slots ← digits, as integers.
@@ -230,15 +128,19 @@ DEVICE void carry_out(const Complex (&x)[Q], Gauss* exact, const Handover& hando
                       const u64* addend, u64* carries, u64* worst_distance, u32 columns, u32 tag, u32 multiplier) {
     const Words& words = weights.words;
     const u32 c = threadIdx.x % WIDTH, m = threadIdx.x / WIDTH;
+#if CHECKED
     u32 worst = 0;
+#endif
+#if FORM
+    u32 largest = 0;
+#endif
     unrolled<0, Q>([&](auto i) {
         constexpr int I = VALUE(i);
         const Point p = weights.point<I>();
-        const Gauss r = exact[WIDTH * I];
-        const u32 r0 = unweighted31(r.re, p.exponent0), r1 = unweighted31(r.im, p.exponent1);
+        const Gauss r = weights.exact_words<I>(p, exact[WIDTH * I]);
         const double u0 = weights.inverse0<I>(p), u1 = weights.inverse1(p, u0);
         double distance0, distance1;
-        Parts z0 = parts_of(x[I].re, u0, r0, distance0), z1 = parts_of(x[I].im, u1, r1, distance1);
+        Parts z0 = parts_of(x[I].re, u0, r.re, distance0), z1 = parts_of(x[I].im, u1, r.im, distance1);
 #if CHECKED
         worst = max(worst, (u32)__double2hiint(distance0) & 0x7fffffffu);
         worst = max(worst, (u32)__double2hiint(distance1) & 0x7fffffffu);
@@ -253,21 +155,76 @@ DEVICE void carry_out(const Complex (&x)[Q], Gauss* exact, const Handover& hando
         z0.f *= multiplier, z0.v *= multiplier;
         z1.f *= multiplier, z1.v *= multiplier;
 #endif
-        const Base base0(words.bits + p.long0), base1(words.bits + p.long1);
         double carry;
-        i32 first = to_integer(split(z0.v, base0, carry));
-        carry = fma(z0.f, base0.rest, carry);
-        i32 second = to_integer(split(z1.v + carry, base1, carry));
+        const i32 first = to_integer(words.base(p.long0).split(z0, carry));
+#if FORM
+        largest = max(largest, magnitude(carry));
+#endif
+        z1.v += carry;
+        const i32 second = to_integer(words.base(p.long1).split(z1, carry));
         exact[WIDTH * I] = {(u32)first, (u32)second};
-        carry = fma(z1.f, base1.rest, carry) + MAGIC;
+#if FORM
+        largest = max(largest, magnitude(carry));
+#endif
+        carry += MAGIC;
+#if !FORM
         if (c == WIDTH - 1) store_relaxed(&carries[columns * ROWS + I * M + m], tagged(carry, tag));
+#endif
         handover.give(I, carry);
     });
 #if CHECKED
     worst = largest_of_warp(worst);
     if (threadIdx.x % 32 == 0) atomicMax((u32*)worst_distance, worst);
 #endif
+#if FORM
+    refuse_if(largest >= TOO_LARGE, worst_distance);
+#endif
 }
+
+#if FORM
+// Adds the carry of the preceding point, + MAGIC, to the digits of a point. Returns the carry that arises, + MAGIC.
+DEVICE double pass_on(Gauss& digits, double incoming, const Words& words, const Point& p) {
+    double carry;
+    const i32 first = to_integer(words.base(p.long0).split(to_double(digits.re) + (incoming - MAGIC), carry));
+    const i32 second = to_integer(words.base(p.long1).split(to_double(digits.im) + carry, carry));
+    digits = {(u32)first, (u32)second};
+    return carry + MAGIC;
+}
+
+// Returns the carry into word 0, + MAGIC, for the carry out of the last word, + MAGIC, and adds the rest to the
+// digits of the last two words. The carry times b^κ has up to 2^71, so it takes two doubles; the rest is at most
+// 0.8·k.
+DEVICE double wrap(Gauss& digits, double carry, const LastWord& last, u64* worst_distance) {
+    const double high = (carry - MAGIC) * last.up, low = fma(carry - MAGIC, last.up, -high);
+    const double q = fma(high, last.inverse_k, MAGIC) - MAGIC;
+    refuse_if(magnitude(q) >= TOO_LARGE, worst_distance);
+    const double rest = fma(-q, last.k, high) + low - last.less, upper = fma(rest, last.down, MAGIC) - MAGIC;
+    const i32 first = to_integer(fma(fma(-upper, last.lift, rest), last.low, to_double(digits.re)));
+    digits = {(u32)first, (u32)to_integer(to_double(digits.im) + upper)};
+    return fma(last.sign, q, -last.less_0) + MAGIC;
+}
+
+// Adds the first carries of preceding points, except to the first column, and passes on the second carries.
+// The last column passes both to the next block.
+DEVICE void carry_on(Gauss* exact, const Handover& handover, const Weights& weights, u64* carries, u64* worst_distance,
+                     u32 columns, u32 tag, const LastWord& last) {
+    const u32 c = threadIdx.x % WIDTH, m = threadIdx.x / WIDTH;
+    __syncwarp();
+    unrolled<0, Q>([&](auto i) {
+        constexpr int I = VALUE(i);
+        if (c == 0) return;
+        Gauss& digits = exact[WIDTH * I];
+        const double second = pass_on(digits, handover.take(I), weights.words, weights.point<I>());
+        handover.give_second(I, second);
+        if (c < WIDTH - 1) return;
+        double both = handover.own(I) + (second - MAGIC);
+        if constexpr (I == Q - 1) {
+            if (m == M - 1 && columns == TILES - 1) both = wrap(digits, both, last, worst_distance);
+        }
+        store_relaxed(&carries[columns * ROWS + I * M + m], tagged(both, tag));
+    });
+}
+#endif
 
 // From the spectra to the carried words of the product, and then to spectra again or to `digits`.
 //
@@ -283,8 +240,8 @@ columns(Complex* data,
 #else
 spectrum_to_digits(Complex* data, i32* __restrict__ digits,
 #endif
-        const Complex* __restrict__ tables, WORDS_PARAMETERS, u64* carries, u64* tickets, const u64* addend,
-        u32 multiplier) {
+        const Complex* __restrict__ tables WORDS_FIELDS(AS_PARAMETER), u64* carries, u64* tickets,
+        const u64* addend, u32 multiplier LAST_WORD_FIELDS(AS_PARAMETER)) {
     DYNAMIC_SHARED(Complex, tile);
     const Both of = both_tiles(tile, tables);
     // Tickets depend not on the preceding launch, but on the preceding launch of a kernel of
@@ -304,12 +261,24 @@ spectrum_to_digits(Complex* data, i32* __restrict__ digits,
     both_transform_a<INVERSE>(of, columns_);
     Complex x[Q];
     both_inverse_q(x, of, columns_);
+#if NEGACYCLIC
+    // e(½·j/n), which inverse transforms omit, for j = (i·M + m)·COLUMNS + column.
+    const Complex half_turn = mul(row_weights[M + Q + m], column_weights[COLUMNS + column]);
+    unrolled<0, Q>([&](auto i) {
+        Complex turned = mul(x[VALUE(i)], half_turn);
+        x[VALUE(i)] = times_root<VALUE(i), 2 * Q>(turned);
+    });
+#endif
     Gauss* const own = own_exact_slots(of.exact_tile);
     const Words words = WORDS;
     const Weights weights(row_weights, column_weights, fractions, m, column, words);
     const Handover handover(tile);
-    carry_out(x, own, handover, weights, addend, carries, measured + MEASURED + launch % MEASURED, columns_, tag,
-              multiplier);
+    u64* const worst_distance = measured + MEASURED + launch % MEASURED;
+    carry_out(x, own, handover, weights, addend, carries, worst_distance, columns_, tag, multiplier);
+#if FORM
+    const LastWord last = LAST_WORD;
+    carry_on(own, handover, weights, carries, worst_distance, columns_, tag, last);
+#endif
     if (turn == 0) {
         // The last read of this block was several barriers ago.
         if (threadIdx.x == 0) store_release(&tickets[READ], ticket + TILES);
@@ -324,12 +293,25 @@ spectrum_to_digits(Complex* data, i32* __restrict__ digits,
     }
 #endif
     receive(tile, carries, tickets, columns_, tag);
+#if FORM
+    if (threadIdx.x % WIDTH == 0) {
+        unrolled<0, Q>([&](auto i) {
+            Gauss& digits = own[WIDTH * VALUE(i)];
+            handover.give_second(VALUE(i), pass_on(digits, handover.take(VALUE(i)), words, weights.point<VALUE(i)>()));
+        });
+    }
+    __syncwarp();
+#endif
     unrolled<0, Q>([&](auto i) {
         const Point p = weights.point<VALUE(i)>();
         const Gauss digits_before = own[WIDTH * VALUE(i)];
+#if FORM
+        const double incoming = threadIdx.x % WIDTH == 0 ? 0.0 : handover.take_second(VALUE(i)) - MAGIC;
+#else
         const double incoming = handover.take(VALUE(i)) - MAGIC;
+#endif
         double carry;
-        x[VALUE(i)].re = split(to_double(digits_before.re) + incoming, Base(words.bits + p.long0), carry);
+        x[VALUE(i)].re = words.base(p.long0).split(to_double(digits_before.re) + incoming, carry);
         x[VALUE(i)].im = to_double(digits_before.im) + carry;
 #if KIND == 2
         i32* two = digits + 2 * ((VALUE(i) * M + m) * COLUMNS + column);

@@ -141,7 +141,11 @@ DEVICE void both_inverse_q(Complex (&x)[Q], const Both& of, u32 columns) {
 // slots.
 DEVICE void both_forward_q(Complex (&x)[Q], const Both& of) {
     Gauss y[Q];
+#if NEGACYCLIC
+    transform<Q, FORWARD>(x, HalfTurns<Q, FORWARD>{});
+#else
     transform<Q, FORWARD>(x);
+#endif
     put(x, own_slots(of.tile), WIDTH);
     take(y, own_exact_slots(of.exact_tile), WIDTH);
     transform31<Q, FORWARD>(y);

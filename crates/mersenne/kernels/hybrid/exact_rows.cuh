@@ -12,9 +12,17 @@
 // The inverse transform of the second line is the sum over conj Z_(ck)·ω_COLUMNS^(j2·k2). Its
 // conjugate differs from the sum that the inverse transforms of columns expect in row ROWS − k1 by
 // the factor ω_n^((c + 1)·j2·k1)·ω_COLUMNS^(−j2), whose first factor depends on k1 mod m only.
+//
+// If EXACT_NEGACYCLIC is defined as 1, frequencies are k + ½, k1 stands for k1 + ½ in the factors, and n is a power of
+// 2. The conjugate of ω_n^(k + ½) is ω_n^(k' + ½), k' = n − 1 − k, so rows k1 and ROWS − 1 − k1 are pairs, and no row
+// is a pair by itself. The factor of the second line is ω_COLUMNS^(−j2), too.
 #pragma once
 #include "exact_line.cuh"
 #include "row_steps.cuh"
+
+#ifndef EXACT_NEGACYCLIC
+#define EXACT_NEGACYCLIC 0
+#endif
 
 constexpr u32 ODD = odd_part(COLUMNS);
 constexpr u32 EXACT_LINES = 2 * EXACT_PAIRS;
@@ -36,11 +44,17 @@ constexpr u32 EXACT_RECORD = EXACT_RECORD_B + B;
 
 DEVICE u32 exact_row_of(u32 first, u32 line) {
     u32 pair = first + line % EXACT_PAIRS;
+#if EXACT_NEGACYCLIC
+    return line < EXACT_PAIRS ? pair : ROWS - 1 - pair;
+#endif
     return line < EXACT_PAIRS || pair == 0 ? pair : ROWS - pair;
 }
-// Whether the block has the pair: the last block has only the pair of row ROWS/2 with itself.
-DEVICE bool is_pair(u32 first, u32 pair) { return first + pair <= ROWS / 2; }
-DEVICE bool is_single(u32 first, u32 pair) { return first + pair == 0 || first + pair == ROWS / 2; }
+// Whether the block has the pair: the last block has only the pair of row ROWS/2 with itself, and with
+// EXACT_NEGACYCLIC none.
+DEVICE bool is_pair(u32 first, u32 pair) { return first + pair < ROWS / 2 + (EXACT_NEGACYCLIC ? 0 : 1); }
+DEVICE bool is_single(u32 first, u32 pair) {
+    return !EXACT_NEGACYCLIC && (first + pair == 0 || first + pair == ROWS / 2);
+}
 DEVICE const Gauss* exact_record(const Gauss* __restrict__ tables, u32 k1) {
     return tables + EXACT_RECORDS + k1 * EXACT_RECORD;
 }

@@ -204,6 +204,11 @@ pub(super) fn device_or_cpu(
     }
 }
 
+/// Returns whether only one family is worth trying for a number: for k·2^n ± 1, `fp64` is faster than exact engines.
+fn has_one_family(number: Number) -> bool {
+    number.base() == 2 && !number.is_mersenne()
+}
+
 impl Plan {
     /// Returns a plan for the exponent without measuring speeds.
     ///
@@ -231,7 +236,8 @@ impl Plan {
     ///
     /// Within a family, only the shortest length and lengths at most an eighth longer are tried. If
     /// they are measured, a longer length must be faster than the shortest by more than 3 % to be
-    /// chosen. On a device all families are tried. On the CPU only the family that [`Plan::new`]
+    /// chosen. On a device all families are tried, but only the one that [`Plan::new`] uses for numbers k·2^n ± 1 other
+    /// than Mersenne numbers, and no statistical margin beside a proven one of the same length. On the CPU only the family that [`Plan::new`]
     /// uses and families with a stored time are tried, since `goldilocks` takes two to four times
     /// as long as `fp64` on the CPU.
     ///
@@ -377,13 +383,20 @@ impl Plan {
         let shortest: Vec<Self> = families
             .iter()
             .filter(|family| request.allows_for(**family, number))
+            .filter(|family| !has_one_family(number) || family.name() == first.engine())
             .filter_map(|family| Self::of_family(number, *family, None, request.threads).ok())
             .collect();
+        // Statistical margins gain nothing where a proven one allows the same length.
+        let is_proven = |length| {
+            let of_length = |plan: &&Self| plan.length == length;
+            shortest.iter().filter(of_length).any(|plan| plan.family.is_exact())
+        };
+        let wanted = |plan: &&Self| !(plan.family.is_on_request() && is_proven(plan.length));
         let mut best: Option<(Self, f64)> = None;
-        for plan in &shortest {
+        for plan in shortest.iter().filter(wanted) {
             let mut found = plan.fastest_stored(stored);
-            let wanted = !plan.is_on_cpu() || plan.engine() == first.engine();
-            if found.is_none() && wanted {
+            let measured = !plan.is_on_cpu() || plan.engine() == first.engine();
+            if found.is_none() && measured {
                 let alone = shortest.len() == 1 && plan.near_lengths().len() == 1;
                 found = if alone { Some((*plan, 0.0)) } else { plan.fastest_measured() };
             }

@@ -55,7 +55,7 @@ impl Formed for StoredDigits {
     }
 }
 
-fn last_word(layout: &DigitLayout) -> LastWord {
+pub(in crate::engine) fn last_word(layout: &DigitLayout) -> LastWord {
     let number = layout.number();
     let radix = f64::from(number.base());
     let (top, last) = (layout.top() as i32, layout.digits(layout.len() - 1) as i32);

@@ -10,7 +10,7 @@ use super::shape::Shape;
 use crate::engine::gpu::{Part, StepKind};
 
 /// The headers of the kernels, with their names.
-const HEADERS: [(&str, &str); 9] = [
+const HEADERS: [(&str, &str); 10] = [
     ("line.cuh", include_str!("../../../kernels/fp64/line.cuh")),
     ("sums.cuh", include_str!("../../../kernels/fp64/sums.cuh")),
     ("column_steps.cuh", include_str!("../../../kernels/fp64/column_steps.cuh")),
@@ -18,6 +18,7 @@ const HEADERS: [(&str, &str); 9] = [
     ("words.cuh", WORDS),
     ("reduce.cuh", REDUCE),
     ("handover.cuh", include_str!("../../../kernels/fp64/handover.cuh")),
+    ("last_word.cuh", include_str!("../../../kernels/fp64/last_word.cuh")),
     ("row_steps.cuh", include_str!("../../../kernels/fp64/row_steps.cuh")),
     ("advance.cuh", include_str!("../../../kernels/fp64/advance.cuh")),
 ];

@@ -24,7 +24,7 @@ pub(in crate::engine) struct Form<L>(PhantomData<L>);
 
 /// The last word of a residue modulo k·b^n + c.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct LastWord {
+pub(in crate::engine) struct LastWord {
     pub(super) multiplier: u64,
     pub(super) sign: Sign,
     /// b^κ for the κ digits between digit n and the end of the last word.
@@ -39,7 +39,7 @@ pub(super) struct LastWord {
 impl LastWord {
     /// Returns the arguments of the kernels of columns: k, 1/k, `up`, `down`, −c, what a step subtracts from the
     /// multiples of b^n and of 1, and `split`.
-    pub(super) fn args(self, step: Step) -> Vec<Arg> {
+    pub(in crate::engine) fn args(self, step: Step) -> Vec<Arg> {
         let k = self.multiplier as f64;
         // −c.
         let sign = if self.sign == Sign::Minus { 1.0 } else { -1.0 };
@@ -57,7 +57,7 @@ impl LastWord {
 /// As for Mersenne numbers, let R be the root mean square of the words of a product: R = 0.255·k·√N·4^β
 /// for random digits and 0.54·k·N·4^β for any digits, which short transforms must take. The first carry of a
 /// word is R/2^β, and in the fourth word that it enters it is R/32^β times the range.
-pub(super) fn rest_of_carries(number: Number, length: usize) -> f64 {
+pub(in crate::engine) fn rest_of_carries(number: Number, length: usize) -> f64 {
     let (k, n) = (number.multiplier() as f64, length as f64);
     let is_short = length <= margin::ANY_DIGITS_UP_TO;
     let rms = if is_short { 0.54 * n } else { 0.255 * n.sqrt() };
@@ -71,7 +71,7 @@ pub(super) fn rest_of_carries(number: Number, length: usize) -> f64 {
 pub(super) const LARGEST_REST: f64 = 0.32;
 
 /// The bits of margin that the additional products of the negacyclic transform cost.
-pub(super) const COST_OF_TURNS: f64 = 0.15;
+pub(in crate::engine) const COST_OF_TURNS: f64 = 0.15;
 
 /// The largest rest of carries in a square that the kernels multiply by a small number.
 const LARGEST_MULTIPLIED_REST: f64 = 0.15;
@@ -203,7 +203,7 @@ impl Weights<'_> {
 }
 
 /// Returns the frequencies of the transform modulo a number k·b^n + c.
-pub(super) fn frequencies(number: Number) -> Frequencies {
+pub(in crate::engine) fn frequencies(number: Number) -> Frequencies {
     if number.sign() == Sign::Plus { Frequencies::Halves } else { Frequencies::Whole }
 }
 

@@ -15,7 +15,7 @@
 //! The kernels are `kernels/fp64/*.cu` of this crate; `columns.cu` and `rows.cu` begin with a
 //! description of the method.
 
-mod bases;
+pub(super) mod bases;
 pub(super) mod constants;
 pub(super) mod form;
 pub(super) mod instructions;

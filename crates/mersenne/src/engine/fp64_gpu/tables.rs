@@ -55,7 +55,7 @@ pub(super) fn root(k: u64, n: u64) -> (Dd, Dd) {
 }
 
 /// Returns e^(2πik/n), rounded to `f64`.
-pub(super) fn rounded(k: u64, n: u64) -> Point {
+pub(in crate::engine) fn rounded(k: u64, n: u64) -> Point {
     let (re, im) = root(k, n);
     [re.to_f64(), im.to_f64()]
 }
@@ -80,7 +80,7 @@ fn by_exponent(radix: u32, count: u32, f: impl Fn(u64) -> Point) -> Vec<Point> {
 
 /// The frequencies of a transform of n points.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Frequencies {
+pub(in crate::engine) enum Frequencies {
     /// k, of cyclic products.
     Whole,
     /// k + ½, of negacyclic products.
@@ -142,7 +142,7 @@ pub(in crate::engine) fn bytes(shape: &Shape) -> u64 {
 
 /// Returns the tables of the factors of a transform, for `columns.cu` and for `rows.cu`. The order of
 /// entries is defined in the source text of the kernels.
-pub(super) fn of_lines(shape: &Shape, frequencies: Frequencies) -> LineTables<Point> {
+pub(in crate::engine) fn of_lines(shape: &Shape, frequencies: Frequencies) -> LineTables<Point> {
     let [rows, columns] = [shape.rows(), shape.columns()].map(u64::from);
     let n = rows * columns;
 

@@ -52,3 +52,14 @@ pub(in crate::engine) fn spare_bits(p: u32, length: usize) -> f64 {
     let largest = deviations(length) * deviation(p, length, COEFFICIENT);
     (LIMIT * f64::from(Q) / largest).log2()
 }
+
+/// Returns the margin for random digits whose weighted squares have the sum `norm`, with weights of at least 1.
+///
+/// Modulo 2^p − 1 this norm is N·4^(p/N)/(8·ln 2), and the mean square of inverse weights is 3/(8·ln 2). Other weights
+/// may be 1 in many words, whose errors are then as large as those of weighted words.
+pub(in crate::engine) fn spare_bits_of_norm(norm: f64, length: usize) -> f64 {
+    let n = length as f64;
+    let of_weighted = COEFFICIENT * 2f64.powi(-53) * (n.log2() / n).sqrt() * norm * 8.0 * LN_2;
+    let largest = deviations(length) * of_weighted / (3.0 / (8.0 * LN_2)).sqrt();
+    (LIMIT * f64::from(Q) / largest).log2()
+}

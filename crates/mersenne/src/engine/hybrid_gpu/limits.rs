@@ -1,10 +1,14 @@
 //! The longest words of each family, and the limits of the norms and distances that the kernels
 //! measure.
 
+use super::bases::{self, OtherBases};
 use super::{SLACK, Shape, error_factor, spare_bits, usual_error_factor, usual_norm};
+use crate::engine::fp64_gpu::form::COST_OF_TURNS;
+use crate::engine::gpu::Others;
 use crate::engine::hybrid::{Hybrid, HybridFast, bound, statistical};
 use crate::engine::{EngineFamily, Margin};
-use crate::layout::WordLayout;
+use crate::Sign;
+use crate::layout::{DigitLayout, WordLayout};
 
 /// A family of engines with the kernels of `hybrid`.
 pub(in crate::engine) trait Limited:
@@ -19,6 +23,15 @@ pub(in crate::engine) trait Limited:
 
     /// Returns the limits for the products of an engine.
     fn limits(layout: &WordLayout, shape: &Shape) -> Limits;
+
+    /// Returns the margin for words of digits, whose carries are small enough.
+    fn margin_of_digits(layout: &DigitLayout) -> Margin;
+
+    /// Returns the limits for the products of words of digits.
+    fn limits_of_digits(layout: &DigitLayout, shape: &Shape) -> Limits;
+
+    /// Returns the engines for other numbers than Mersenne numbers.
+    fn others() -> &'static dyn Others;
 }
 
 /// The largest values of measurements with which a product is trusted.
@@ -61,6 +74,18 @@ impl Limited for Hybrid {
     fn limits(_: &WordLayout, shape: &Shape) -> Limits {
         Limits { norm: proven_norm(shape), distance: None }
     }
+
+    fn margin_of_digits(layout: &DigitLayout) -> Margin {
+        bases::proven_margin(layout)
+    }
+
+    fn limits_of_digits(layout: &DigitLayout, shape: &Shape) -> Limits {
+        Limits { norm: bases::proven_norm(layout, shape), distance: None }
+    }
+
+    fn others() -> &'static dyn Others {
+        &OtherBases::<Self>::NEW
+    }
 }
 
 /// The ratio of the largest trusted norm of digits to the mean norm of random digits, for digits
@@ -79,5 +104,22 @@ impl Limited for HybridFast {
     fn limits(layout: &WordLayout, shape: &Shape) -> Limits {
         let random = LARGEST_NORM * usual_norm(layout.exponent(), layout.len());
         Limits { norm: random.max(proven_norm(shape)), distance: Some(statistical::LIMIT) }
+    }
+
+    fn margin_of_digits(layout: &DigitLayout) -> Margin {
+        let words = layout.number().multiplier() as f64 * bases::usual_norm(layout);
+        let turns = if layout.number().sign() == Sign::Plus { COST_OF_TURNS } else { 0.0 };
+        let bits = statistical::spare_bits_of_norm(words, layout.len()) - turns;
+        Margin { bits, proven: false }
+    }
+
+    fn limits_of_digits(layout: &DigitLayout, shape: &Shape) -> Limits {
+        let random = LARGEST_NORM.max(bases::largest_ratio(layout)) * bases::usual_norm(layout);
+        let norm = random.max(bases::proven_norm(layout, shape));
+        Limits { norm, distance: Some(statistical::LIMIT) }
+    }
+
+    fn others() -> &'static dyn Others {
+        &OtherBases::<Self>::NEW
     }
 }

@@ -7,11 +7,15 @@
 //! | `tables` | factors of both transforms, and weights |
 //! | `limits` | the longest words of each family, and the limits of what kernels measure |
 //! | `words` | the layout of words, and what the kernels of columns measure |
+//! | `bases` | numbers k·b^n ± 1 |
+//! | `roots` | the roots that the exact weights of such numbers need |
 //!
 //! The kernels are `kernels/hybrid/*` of this crate, with the steps of `kernels/fp64/*_steps.cuh`;
 //! `columns.cu` and `rows.cu` begin with a description of the method.
 
+mod bases;
 mod limits;
+mod roots;
 mod shape;
 mod tables;
 mod words;
@@ -21,7 +25,7 @@ use std::ops::RangeInclusive;
 use warpint_device::Source;
 
 use super::fp64_gpu::constants;
-use super::gpu::{self, Arithmetic, ExactRows, Family, Line, OnDevice, Part, Shape as _};
+use super::gpu::{self, Arithmetic, ExactRows, Family, Line, OnDevice, Others, Part, Shape as _};
 use super::hybrid::bound::{self, Roundings};
 use super::hybrid::{Hybrid, HybridFast};
 use super::{EngineError, Margin, Work};
@@ -31,8 +35,9 @@ use limits::Limited;
 use shape::Shape;
 use words::HybridWords;
 
-/// The engine family `hybrid` on a device. Transform lengths are N = 2^a·m words with m = 1, 3, 7,
-/// 9, 11, 21, 33 or 77. Tiles of the transform must fit into the device's shared memory.
+/// The engine family `hybrid` on a device, for numbers 2^p − 1 and k·b^n ± 1 with k < 2^20. Transform lengths are N =
+/// 2^a·m words with m = 1, 3, 7, 9, 11, 21, 33 or 77; most numbers k·b^n ± 1 have lengths with m = 1 only. Tiles of
+/// the transform must fit into the device's shared memory.
 ///
 /// Every product is proven to be exact, or refused: the error of FP64 is below a constant times the
 /// norm of the digits, and that norm is measured whenever digits are transformed. If the words are
@@ -63,9 +68,14 @@ const SLACK: f64 = (1u32 << 24) as f64;
 /// Returns K for a shape: the FP64 error of a word of the square of x is at most K·u·‖x‖², with u =
 /// 2^−53 (`docs/internals/hybrid-bound.md`).
 fn error_factor(shape: &Shape) -> f64 {
+    error_factor_of(shape, Roundings::GPU)
+}
+
+/// Returns K of [`error_factor`] for words whose weights take other roundings.
+fn error_factor_of(shape: &Shape, roundings: Roundings) -> f64 {
     let radices = |Line { q, a, b }: Line| [q, a, b];
     let stages = bound::stages(radices(shape.column()), radices(shape.row()));
-    bound::constant(&stages, Roundings::GPU)
+    bound::constant(&stages, roundings)
 }
 
 /// Returns an estimate of [`error_factor`] for the usual shapes of a transform length, from above.
@@ -119,15 +129,46 @@ fn longest_exponent<A: Limited>(length: usize) -> u32 {
 /// a block, in bytes.
 #[must_use]
 pub fn sources(length: usize, shared_memory_per_block: u32) -> Vec<Source> {
-    gpu::sources::<Hybrid>(length, shared_memory_per_block)
+    let mut sources = gpu::sources::<Hybrid>(length, shared_memory_per_block);
+    sources.extend(bases::sources(length, shared_memory_per_block));
+    sources
 }
 
+const COLUMNS: &str = include_str!("../../../kernels/hybrid/columns.cu");
+
 /// The headers that only this family needs, with their names.
-const HEADERS: [(&str, &str); 3] = [
+const HEADERS: [(&str, &str); 6] = [
+    ("parts.cuh", include_str!("../../../kernels/hybrid/parts.cuh")),
+    ("bit_weights.cuh", include_str!("../../../kernels/hybrid/bit_weights.cuh")),
+    ("digit_weights.cuh", include_str!("../../../kernels/hybrid/digit_weights.cuh")),
     ("exact_line.cuh", include_str!("../../../kernels/hybrid/exact_line.cuh")),
     ("exact_columns.cuh", include_str!("../../../kernels/hybrid/exact_columns.cuh")),
     ("exact_rows.cuh", include_str!("../../../kernels/hybrid/exact_rows.cuh")),
 ];
+
+/// Returns the kernels of exact rows for a shape.
+fn exact_rows_of(shape: &Shape) -> ExactRows {
+    ExactRows {
+        text: include_str!("../../../kernels/hybrid/exact_rows.cu"),
+        blocks: shape.exact_row_blocks(),
+        threads: shape.row_threads(),
+        shared_bytes: shape.exact_row_shared_bytes(),
+        resident_blocks: shape.resident_exact_row_blocks(),
+    }
+}
+
+/// Adds the headers of the family and the constants of a shape, and those for the exponent p, to the source of a
+/// kernel.
+fn specialised(source: Source, shape: &Shape, p: u32, part: Part, sums: bool) -> Source {
+    let source = constants::specialise(source, &shape.0, p, part, sums);
+    let source = match part {
+        Part::ExactRows(_) => source
+            .define("EXACT_PAIRS", shape.exact_pairs())
+            .define("BESIDE", u32::from(shape.is_small())),
+        _ => source,
+    };
+    HEADERS.into_iter().fold(source, |source, (name, text)| source.header(name, text))
+}
 
 impl<A: Limited> Arithmetic for A {
     fn arithmetic() -> &'static str {
@@ -139,18 +180,12 @@ impl<A: Limited> Arithmetic for A {
     type Layout = WordLayout;
     type Words = HybridWords;
 
-    const COLUMNS: &'static str = include_str!("../../../kernels/hybrid/columns.cu");
+    const COLUMNS: &'static str = COLUMNS;
     const ROWS: &'static str = constants::ROWS;
     const SPECIALISED: bool = true;
 
     fn exact_rows(shape: &Shape) -> Option<ExactRows> {
-        Some(ExactRows {
-            text: include_str!("../../../kernels/hybrid/exact_rows.cu"),
-            blocks: shape.exact_row_blocks(),
-            threads: shape.row_threads(),
-            shared_bytes: shape.exact_row_shared_bytes(),
-            resident_blocks: shape.resident_exact_row_blocks(),
-        })
+        Some(exact_rows_of(shape))
     }
 
     fn begins_early(shape: &Shape) -> bool {
@@ -158,14 +193,7 @@ impl<A: Limited> Arithmetic for A {
     }
 
     fn specialise(source: Source, shape: &Shape, number: Number, part: Part, sums: bool) -> Source {
-        let source = constants::specialise(source, &shape.0, number.exponent(), part, sums);
-        let source = match part {
-            Part::ExactRows(_) => source
-                .define("EXACT_PAIRS", shape.exact_pairs())
-                .define("BESIDE", u32::from(shape.is_small())),
-            _ => source,
-        };
-        HEADERS.into_iter().fold(source, |source, (name, text)| source.header(name, text))
+        specialised(source, shape, number.exponent(), part, sums)
     }
 
     fn spectrum_points(shape: &Shape) -> usize {
@@ -214,6 +242,10 @@ impl<A: Limited> Family for A {
             return Err(unusable(format!("words of more than {} bits", A::MOST_BITS)));
         }
         Ok(A::margin_of_words(p, length))
+    }
+
+    fn others() -> Option<&'static dyn Others> {
+        Some(<A as Limited>::others())
     }
 
     fn work_of(shape: &Shape) -> Work {

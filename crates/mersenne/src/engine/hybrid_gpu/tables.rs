@@ -54,11 +54,19 @@ fn inverse_mod_31(n: u64) -> u64 {
     u64::from(exponent.unwrap_or_default())
 }
 
+/// The exact products of points.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Exact {
+    Cyclic,
+    /// With the frequencies k + ½.
+    Negacyclic,
+}
+
 /// Returns ω_n^k for any sign of k.
 ///
 /// # Panics
 /// Panics if there is no root of order n.
-fn root(k: i64, n: u64) -> Gauss {
+pub(super) fn root(k: i64, n: u64) -> Gauss {
     let k = k.rem_euclid(n as i64) as u64;
     let root = root_of_unity(n);
     assert!(root.is_some(), "there is no root of unity of order {n}");
@@ -112,7 +120,7 @@ fn exact_columns(shape: &Shape) -> Vec<u64> {
 }
 
 /// Returns the table of exact factors for `rows.cu`.
-fn exact_rows(shape: &Shape) -> Vec<u64> {
+fn exact_rows(shape: &Shape, exact: Exact) -> Vec<u64> {
     let line = shape.row();
     let Line { q, a, b } = line;
     let [lq, la, lb] = [q, a, b].map(u64::from);
@@ -141,8 +149,10 @@ fn exact_rows(shape: &Shape) -> Vec<u64> {
         table.extend((0..columns).map(|j2| doubled(partner(j2))));
     }
     for k1 in 0..=rows as i64 / 2 {
+        // Twice the frequency, so roots have twice the order.
+        let k1 = 2 * k1 + i64::from(exact == Exact::Negacyclic);
         let of = |from: u32, to: u32, n: u64| {
-            (from..to).map(move |e| doubled(root(-i64::from(e) * k1, n)))
+            (from..to).map(move |e| doubled(root(-i64::from(e) * k1, 2 * n)))
         };
         table.extend(of(1, q, lq * rows));
         table.extend(of(0, a, lq * la * rows));
@@ -172,14 +182,23 @@ pub(super) fn bytes(shape: &Shape) -> u64 {
     fp64::bytes(&shape.0) + 8 * (columns + rows) as u64 + 4 * u64::from(exponents)
 }
 
+/// Returns the tables of both kinds of factors, from those of complex factors.
+pub(super) fn lines(shape: &Shape, complex: LineTables<fp64::Point>, exact: Exact) -> LineTables<u64> {
+    let both = |complex: Vec<fp64::Point>, exact: Vec<u64>| {
+        let complex = complex.into_iter().flatten().map(f64::to_bits);
+        complex.chain(exact).collect()
+    };
+    LineTables {
+        columns: both(complex.columns, exact_columns(shape)),
+        rows: both(complex.rows, exact_rows(shape, exact)),
+    }
+}
+
 impl Tables {
     /// Computes the tables for a layout of N words. The shape must have N/2 points.
     pub(super) fn new(layout: &WordLayout, shape: &Shape) -> Self {
         let complex = fp64::Tables::new(layout, &shape.0);
-        let both = |complex: Vec<fp64::Point>, exact: Vec<u64>| {
-            let complex = complex.into_iter().flatten().map(f64::to_bits);
-            complex.chain(exact).collect()
-        };
+        let complex = LineTables { columns: complex.columns, rows: complex.rows };
         let columns = u64::from(shape.columns());
         let (n, words) = (u64::from(shape.rows()) * columns, layout.len() as u64);
         let numerator = |w: u64| layout.weight_numerator(w as usize);
@@ -196,10 +215,7 @@ impl Tables {
         let inverse = inverse_mod_31(words);
         let exponent = |w: u64| numerator(w) % 31 * inverse % 31;
         Self {
-            lines: LineTables {
-                columns: both(complex.columns, exact_columns(shape)),
-                rows: both(complex.rows, exact_rows(shape)),
-            },
+            lines: lines(shape, complex, Exact::Cyclic),
             row_weights: starts.clone().map(|w| pair(weight(w), Dd::ONE)).collect(),
             column_weights: firsts.clone().map(|w| pair(weight(w), scale)).collect(),
             fractions: starts

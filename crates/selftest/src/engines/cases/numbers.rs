@@ -56,6 +56,8 @@ pub fn other_numbers(
         // On a GPU these take padded transforms.
         (1_099_511_627_791, 2),
         (7, 499),
+        // On a GPU two digits take the words of `hybrid`.
+        (5, 1021),
     ];
     for (k, b) in forms {
         for sign in [Sign::Minus, Sign::Plus] {

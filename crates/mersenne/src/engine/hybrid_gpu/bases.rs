@@ -1,0 +1,439 @@
+//! Engines for numbers k·b^n + c, c = ±1, with small k, on a device. `kernels/hybrid/columns.cu` (DIGITS) has the
+//! carries, and the module `engine/fp64_gpu/bases` the layout of words, which takes b = 2 too.
+//!
+//! # Margin
+//!
+//! Let K = (k·b^n)^(1/W) for W words. Digits are weighted by w_j between 1 and b, whose mean square is w(b) =
+//! (b² − 1)/(2·ln b), so the mean of the norm ‖x‖² is W·K²·w(b)/12 for random digits. Words are k times as large as
+//! those of x², and so are their errors. Otherwise the bounds are those for 2^p − 1, which allow K²·w(b)·k to have about
+//! 57 bits in 2^20 words, and statistical margins 10 bits more. So the words of bases from 2^9 to 2^28 can be longer
+//! than those of `fp64`, which must have whole digits, too.
+//!
+//! # Lengths
+//!
+//! Exact products need a root (module `roots`). Every power of 2 has one; of other lengths, one of six numbers or fewer
+//! have one.
+
+use std::marker::PhantomData;
+
+use warpint_arith::dd::Dd;
+use warpint_arith::m31::{self, Q};
+use warpint_device::{Arg, Device, Source};
+
+use super::limits::Limited;
+use super::roots::Root;
+use super::tables::{self, Exact};
+use super::words::{HybridWords, Prepared, Weighted};
+use super::{LARGEST_MULTIPLIER, SLACK, Shape, error_factor_of, exact_rows_of, usual_error_factor};
+use crate::engine::fp64_gpu::bases::last_word;
+use crate::engine::fp64_gpu::form::frequencies;
+use crate::engine::fp64_gpu::{constants, tables as fp64};
+use crate::engine::gpu::{self, Arithmetic, ExactRows, Gangs, Machine, Others, Part, Products, Shape as _, StepKind};
+use crate::engine::hybrid::Hybrid;
+use crate::engine::hybrid::bound::{self, Roundings};
+use crate::engine::{BuildOptions, Engine, EngineError, Margin, Step};
+use crate::layout::{DigitLayout, StoredDigits};
+use crate::{Number, Sign};
+
+/// The arithmetic of numbers k·b^n ± 1 with the margins of the family `A`.
+pub(in crate::engine) struct Bases<A>(PhantomData<A>);
+
+/// Roundings of weights (`docs/internals/hybrid-bound.md`): of a product of three entries of tables, of up to two factors
+/// 1/b, and of a ratio.
+const WEIGHTS: Roundings = Roundings { weighting: 13.0, unweighting: 12.0, rest: 3.0 };
+
+/// What a negacyclic transform adds: factors in the first step of a column, and products by two roots after the inverse
+/// transforms.
+const TURNS: [f64; 2] = [8.0, 12.0];
+
+fn roundings(number: Number) -> Roundings {
+    let [before, after] = if number.sign() == Sign::Plus { TURNS } else { [0.0; 2] };
+    Roundings {
+        weighting: WEIGHTS.weighting + before,
+        unweighting: WEIGHTS.unweighting + after,
+        rest: WEIGHTS.rest,
+    }
+}
+
+/// The upper bound on log2 k.
+const MULTIPLIER_BITS: u32 = 20;
+
+/// The least number of bits of a number, as for `fp64`.
+const SHORTEST_NUMBER: u32 = 10_000;
+
+/// The smallest carries that the kernels refuse.
+const LARGEST_CARRY: f64 = (15u64 << 47) as f64;
+
+/// The least ratio of [`LARGEST_CARRY`] to the deviation of the carries of random digits. Carries are sums of about W
+/// products, so one of them exceeds this ratio with a probability of about 10^−23.
+const CARRY_ROOM: f64 = 10.0;
+
+/// The largest part of the range of digits that is left of the carries of random digits in the fourth word that they
+/// enter.
+const LARGEST_REST: f64 = 0.25;
+
+/// The largest such part for any digits, if the margin of any digits is proven.
+const LARGEST_PROVEN_REST: f64 = 1.0 / 64.0;
+
+/// Returns K².
+fn square_of_base(layout: &DigitLayout) -> f64 {
+    let digits = layout.rate() as f64 / 2f64.powi(32);
+    (2.0 * digits * f64::from(layout.number().base()).log2()).exp2()
+}
+
+/// Returns a bound on weights: b, unless all words have the weight 1.
+fn largest_weight(layout: &DigitLayout) -> f64 {
+    if layout.is_even() { 1.0 } else { f64::from(layout.number().base()) }
+}
+
+/// Returns the mean square of the weights.
+fn mean_square(layout: &DigitLayout) -> f64 {
+    let b = f64::from(layout.number().base());
+    if layout.is_even() { 1.0 } else { (b * b - 1.0) / (2.0 * b.ln()) }
+}
+
+/// Returns the mean of ‖x‖² for random balanced digits.
+pub(super) fn usual_norm(layout: &DigitLayout) -> f64 {
+    layout.len() as f64 * square_of_base(layout) * mean_square(layout) / 12.0
+}
+
+/// Returns the ratio to [`usual_norm`] that the norm of random digits does not exceed: 1 and ten relative deviations.
+///
+/// The norm is a sum of squares x_w² of uniform numbers, of which E x⁴ is 9/5 of (E x²)². The mean fourth power of the
+/// weights is (b⁴ − 1)/(4·ln b).
+pub(super) fn largest_ratio(layout: &DigitLayout) -> f64 {
+    let b = f64::from(layout.number().base());
+    let fourth = if layout.is_even() { 1.0 } else { (b.powi(4) - 1.0) / (4.0 * b.ln()) };
+    let spread = 1.8 * fourth / mean_square(layout).powi(2) - 1.0;
+    1.0 + 10.0 * (spread / layout.len() as f64).sqrt()
+}
+
+/// Returns the largest deviation of a carry of random digits.
+///
+/// The weighted word m is a sum of products x_i·x_j, i + j = m, and x_i has the deviation K·w_(i+1)/√12. Fractions add
+/// up modulo 1, so w_(i+1)·w_(j+1) is w_(m+2), or b times that for a part 1 − u of them, u = u_(m+2). The carry out of
+/// the word is its weighted value divided by K·w_(m+1), where u_(m+1) is u + φ or u + φ − 1 for the fraction φ of ρ. In
+/// the second case, 1 − u is at most φ.
+fn deviation_of_carries(layout: &DigitLayout) -> f64 {
+    let [b, fraction] = weights_in_carries(layout);
+    let weights = b.powf(1.0 - fraction) * (1.0 + fraction * b * b).sqrt();
+    scale_of_carries(layout) * (2.0 * layout.len() as f64).sqrt() / 12.0 * weights
+}
+
+/// Returns a bound on carries for any digits: the same sum without signs, for digits of the largest magnitude.
+fn largest_carry(layout: &DigitLayout) -> f64 {
+    let [b, fraction] = weights_in_carries(layout);
+    let weights = b.powf(1.0 - fraction) * (1.0 + fraction * b);
+    let excess = (1.0 + 2.0 * LARGEST_PROVEN_REST) * (1.0 + 2.0 * LARGEST_PROVEN_REST);
+    scale_of_carries(layout) * (layout.len() as f64 + 15.0) / 4.0 * weights * excess
+}
+
+/// Returns k·K.
+fn scale_of_carries(layout: &DigitLayout) -> f64 {
+    layout.number().multiplier() as f64 * square_of_base(layout).sqrt()
+}
+
+/// Returns the largest weight, and φ.
+fn weights_in_carries(layout: &DigitLayout) -> [f64; 2] {
+    [largest_weight(layout), f64::from(layout.rate() as u32) / 2f64.powi(32)]
+}
+
+/// Returns what is left of a carry in the fourth word that it enters, as a part of the range of its digits. The bases of
+/// four successive words have a product of at least K^4/b.
+fn rest(layout: &DigitLayout, carry: f64) -> f64 {
+    carry * largest_weight(layout) / square_of_base(layout).powi(2)
+}
+
+/// Returns a bound for ‖x‖² for any digits. Weights are at most b, and the last word may be four times as large as
+/// others.
+fn largest_norm(layout: &DigitLayout) -> f64 {
+    let weight = largest_weight(layout) * (1.0 + 2.0 * LARGEST_PROVEN_REST);
+    0.25 * (layout.len() as f64 + 15.0) * square_of_base(layout) * weight * weight
+}
+
+/// Returns the largest multiplier of [`Step::SquareTimes`].
+fn largest_multiplier(layout: &DigitLayout) -> u32 {
+    let carry = CARRY_ROOM * deviation_of_carries(layout);
+    // A quotient out of range becomes the largest number.
+    ((LARGEST_CARRY / carry) as u32).clamp(1, LARGEST_MULTIPLIER)
+}
+
+/// Returns the margin of a number at a transform length.
+fn margin<A: Limited>(number: Number, length: usize) -> Result<Margin, EngineError> {
+    let refuse = |reason| Err(unusable::<A>(number, length, reason));
+    if number.multiplier() >> MULTIPLIER_BITS != 0 {
+        return refuse("multipliers k are below 2^20");
+    }
+    if number.bits() < SHORTEST_NUMBER {
+        return refuse("numbers have 10000 bits or more");
+    }
+    let Some(layout) = DigitLayout::new(number, length).filter(|layout| layout.len() >= 2) else {
+        return refuse("more words than digits, or words of more than 30 bits");
+    };
+    if Root::new(number, length).is_none() {
+        return refuse("the exact transform has no root for this number");
+    }
+    let last = [1, 2].map(|i| layout.digits(length - i));
+    let carry = deviation_of_carries(&layout);
+    if rest(&layout, carry) > LARGEST_REST || layout.top() > last[0] + last[1] {
+        return refuse("words are too short for carries");
+    }
+    if CARRY_ROOM * carry > LARGEST_CARRY {
+        return refuse("carries of 2^50 or more");
+    }
+    Ok(A::margin_of_digits(&layout))
+}
+
+/// Returns the margin of the bound for the square of any digits, or else for random ones.
+pub(super) fn proven_margin(layout: &DigitLayout) -> Margin {
+    let (own, of_bits) = (roundings(layout.number()), Roundings::GPU);
+    let more = 2.0 * (own.weighting - of_bits.weighting) + own.unweighting - of_bits.unweighting;
+    let factor = usual_error_factor(layout.len()) + more;
+    let k = layout.number().multiplier() as f64;
+    let largest = k * largest_norm(layout);
+    let carry = largest_carry(layout);
+    let has_room = carry < LARGEST_CARRY && rest(layout, carry) < LARGEST_PROVEN_REST;
+    let bits = bound::margin(factor, largest, SLACK);
+    if has_room && bits >= 0.0 {
+        return Margin { bits, proven: true };
+    }
+    let usual = largest_ratio(layout) * k * usual_norm(layout);
+    Margin { bits: bound::margin(factor, usual, SLACK), proven: false }
+}
+
+/// Returns the largest norm with which a product is proven to be exact.
+pub(super) fn proven_norm(layout: &DigitLayout, shape: &Shape) -> f64 {
+    let number = layout.number();
+    let norm = bound::largest_norm_squared(error_factor_of(shape, roundings(number)), SLACK);
+    norm / number.multiplier() as f64
+}
+
+fn unusable<A: Limited>(number: Number, length: usize, reason: &str) -> EngineError {
+    EngineError::Unusable { engine: A::arithmetic(), number, length, reason: reason.into() }
+}
+
+impl<A: Limited> Arithmetic for Bases<A> {
+    type Point = u64;
+    type Shape = Shape;
+    type Layout = StoredDigits;
+    type Words = HybridWords;
+
+    const COLUMNS: &'static str = super::COLUMNS;
+    const ROWS: &'static str = constants::ROWS;
+    const SPECIALISED: bool = true;
+    const FINDS_ADDEND: bool = false;
+
+    fn arithmetic() -> &'static str {
+        A::arithmetic()
+    }
+
+    fn exact_rows(shape: &Shape) -> Option<ExactRows> {
+        Some(exact_rows_of(shape))
+    }
+
+    fn begins_early(shape: &Shape) -> bool {
+        shape.is_small()
+    }
+
+    /// Returns the kind. What [`Step::SquareMinusTwo`] subtracts is an argument of the kernels of squares.
+    fn kind(step: Step) -> StepKind {
+        if matches!(step, Step::SquareTimes(_)) { StepKind::Times } else { StepKind::Square }
+    }
+
+    fn specialise(source: Source, shape: &Shape, number: Number, part: Part, sums: bool) -> Source {
+        let source = super::specialised(source, shape, 0, part, sums);
+        let exact = Root::new(number, 2 * shape.points()).is_some_and(|root| root.negacyclic);
+        let source = match part {
+            Part::ExactRows(_) => return source.define("EXACT_NEGACYCLIC", u32::from(exact)),
+            _ => source.define("NEGACYCLIC", u32::from(number.sign() == Sign::Plus)),
+        };
+        if !part.is_of_columns() {
+            return source;
+        }
+        source.define("EXACT_NEGACYCLIC", u32::from(exact)).define("FORM", 1).define("DIGITS", 1)
+    }
+
+    fn spectrum_points(shape: &Shape) -> usize {
+        A::spectrum_points(shape)
+    }
+
+    fn factor_points(shape: &Shape) -> usize {
+        A::factor_points(shape)
+    }
+}
+
+impl<A: Limited> Weighted for Bases<A> {
+    fn prepare(stored: &StoredDigits, shape: &Shape) -> Result<Prepared, EngineError> {
+        let layout = &stored.layout;
+        let number = layout.number();
+        let root = Root::new(number, layout.len());
+        let root = root.ok_or_else(|| unusable::<A>(number, layout.len(), "the exact transform has no root"))?;
+        let unit = square_of_base(layout) * largest_weight(layout).powi(2) / f64::from(1 << 16);
+        let (row_weights, column_weights) = weights(layout, shape);
+        let [short, long] = layout.bases().map(f64::from);
+        let radix = f64::from(number.base());
+        let ratio = Dd::from_f64(short) / layout.weights().base();
+        let [quotient_short, quotient_long] = [short, long].map(|base| 2f64.powi(31) / base);
+        let constants = [
+            Arg::F64(ratio.to_f64()),
+            Arg::F64((Dd::ONE / ratio).to_f64()),
+            Arg::U32(layout.rate() as u32),
+        ];
+        let of_bases = [radix, 1.0 / radix, short, 1.0 / short, quotient_short, long, 1.0 / long, quotient_long];
+        let of_bases = of_bases.into_iter().chain([1.0 / unit]).map(Arg::F64);
+        let exact = exact_steps(layout, root).map(Arg::U32);
+        Ok(Prepared {
+            limits: A::limits_of_digits(layout, shape),
+            row_weights,
+            column_weights,
+            fractions: fractions(layout, shape, root),
+            constants: constants.into_iter().chain(of_bases).chain(exact).collect(),
+            unit,
+            largest_multiplier: largest_multiplier(layout),
+            last: Some(last_word(layout)),
+            lines: tables::lines(
+                shape,
+                fp64::of_lines(&shape.0, frequencies(number)),
+                if root.negacyclic { Exact::Negacyclic } else { Exact::Cyclic },
+            ),
+        })
+    }
+}
+
+/// Returns the words 2j for the points j of rows m·COLUMNS, of rows i·M·COLUMNS, and of row 0.
+fn words_of(shape: &Shape) -> [Vec<usize>; 3] {
+    let (columns, q) = (shape.columns() as usize, shape.column().q as usize);
+    let m = (shape.column().a * shape.column().b) as usize;
+    [
+        (0..m).map(|j1| 2 * j1 * columns).collect(),
+        (0..q).map(|i| 2 * i * m * columns).collect(),
+        (0..columns).map(|j2| 2 * j2).collect(),
+    ]
+}
+
+/// Returns the tables of FP64 weights in the order that `digit_weights.cuh` defines.
+fn weights(layout: &DigitLayout, shape: &Shape) -> (Vec<fp64::Point>, Vec<fp64::Point>) {
+    let (number, n) = (layout.number(), shape.points() as u64);
+    let of_words = layout.weights();
+    let pair = |w: usize, scale: Dd| {
+        let weight = of_words.get(w);
+        [weight.to_f64(), (Dd::ONE / (weight * scale)).to_f64()]
+    };
+    // The factors n of the transforms and q of words, and k of the stored form.
+    let scale = Dd::from_u64(n) * Dd::from_u64(u64::from(Q)) / Dd::from_u64(number.multiplier());
+    let [starts, points, firsts] = words_of(shape);
+    let mut rows: Vec<_> = starts.iter().chain(&points).map(|&w| pair(w, Dd::ONE)).collect();
+    let mut columns: Vec<_> = firsts.iter().map(|&w| pair(w, scale)).collect();
+    if number.sign() == Sign::Plus {
+        // e(½·j/n) for the points j of these words.
+        let turn = |w: &usize| fp64::rounded(*w as u64 / 2, 2 * n);
+        rows.extend(starts.iter().map(turn));
+        columns.extend(firsts.iter().map(turn));
+    }
+    (rows, columns)
+}
+
+/// Returns b^(D_w)·g^w modulo q.
+fn exact_weight(layout: &DigitLayout, root: Root, w: usize) -> u32 {
+    let b = m31::reduce(layout.number().base().into());
+    m31::mul(m31::pow(b, layout.offset(w)), m31::pow(root.g, w as u64))
+}
+
+/// Returns the doubled factors b^s·g and b^(s+1)·g, their inverses, 1/b and b modulo q, for short words of s digits.
+fn exact_steps(layout: &DigitLayout, root: Root) -> [u32; 6] {
+    let b = m31::reduce(layout.number().base().into());
+    let short = m31::mul(m31::pow(b, layout.rate() >> 32), root.g);
+    let long = m31::mul(short, b);
+    [short, long, m31::inverse(short), m31::inverse(long), m31::inverse(b), b].map(|v| 2 * v)
+}
+
+/// Returns the fractions of words, and the exact weights and roots, in the order that `digit_weights.cuh` defines.
+fn fractions(layout: &DigitLayout, shape: &Shape, root: Root) -> Vec<u32> {
+    let [starts, points, firsts] = words_of(shape);
+    let mut table: Vec<u32> =
+        starts.iter().chain(&firsts).chain(&points).map(|&w| layout.fraction(w)).collect();
+    table.resize(table.len().next_multiple_of(2), 0);
+    let k = m31::reduce(layout.number().multiplier());
+    let mut pair = |w: usize, factor: u32| {
+        let weight = exact_weight(layout, root, w);
+        table.extend([2 * weight, 2 * m31::mul(factor, m31::inverse(weight))]);
+    };
+    starts.iter().chain(&points).for_each(|&w| pair(w, 1));
+    firsts.iter().for_each(|&w| pair(w, k));
+    if root.negacyclic {
+        let n = shape.points() as u64;
+        let turn = |w: &usize, sign: i64| {
+            let root = tables::root(sign * (*w as i64 / 2), 2 * n);
+            [2 * root.re, 2 * root.im]
+        };
+        table.extend(starts.iter().flat_map(|w| turn(w, -1)));
+        table.extend(starts.iter().chain(&firsts).flat_map(|w| turn(w, 1)));
+    }
+    table
+}
+
+/// The engines for numbers k·b^n ± 1 of at least 10,000 bits that are no Mersenne numbers.
+pub(super) struct OtherBases<A>(PhantomData<A>);
+
+impl<A> OtherBases<A> {
+    pub(super) const NEW: Self = Self(PhantomData);
+}
+
+impl<A: Limited + Sync> Others for OtherBases<A> {
+    fn takes(&self, number: Number, lengths: &[usize]) -> bool {
+        let has_margin = |&n: &usize| margin::<A>(number, n).is_ok_and(|margin| margin.bits >= 0.0);
+        lengths.iter().any(has_margin)
+    }
+
+    fn margin(&self, number: Number, length: usize) -> Result<Margin, EngineError> {
+        margin::<A>(number, length)
+    }
+
+    fn build(
+        &self,
+        device: &Device,
+        _: Option<&Gangs>,
+        number: Number,
+        length: usize,
+        options: BuildOptions,
+    ) -> Result<Box<dyn Engine>, EngineError> {
+        let refuse = |reason| unusable::<A>(number, length, reason);
+        let shared_memory = device.info().shared_memory_per_block;
+        let shape = shape(length, shared_memory, options.variant);
+        let shape = shape.ok_or_else(|| refuse("there is no such shape of this length"))?;
+        if options.check_squarings {
+            return Err(refuse("squarings cannot be checked"));
+        }
+        let layout = DigitLayout::new(number, length);
+        let layout = layout.ok_or_else(|| refuse("there are no such words"))?;
+        let stored = || StoredDigits::new(layout);
+        let products = Products::<Bases<A>>::new(device, stored(), shape, false)?;
+        Ok(Box::new(Machine::new(device, stored(), options.registers, products)?))
+    }
+}
+
+/// Returns the shape with the number `variant` in the list of all shapes, if its tiles have two columns or more, within
+/// which second carries pass. For variant 0, returns the first such shape.
+fn shape(length: usize, shared_memory: u32, variant: usize) -> Option<Shape> {
+    let is_wide = |shape: &Shape| shape.width() > 1;
+    if variant > 0 {
+        return Shape::all(length, shared_memory).into_iter().nth(variant).filter(is_wide);
+    }
+    let best = Shape::best(length, shared_memory).filter(is_wide);
+    best.or_else(|| Shape::all(length, shared_memory).into_iter().find(is_wide))
+}
+
+/// Returns the sources of the kernels for both signs and both kinds of exact products, as [`super::sources`] does.
+pub(super) fn sources(length: usize, shared_memory: u32) -> Vec<Source> {
+    let Some(shape) = shape(length, shared_memory, 0) else { return vec![] };
+    let signs = [Sign::Minus, Sign::Plus].into_iter();
+    let numbers = signs.flat_map(|sign| [3, 7].into_iter().filter_map(move |b| Number::new(1, b, 1, sign).ok()));
+    numbers
+        .filter(|number| Root::new(*number, length).is_some())
+        .flat_map(|number| gpu::sources_of::<Bases<Hybrid>>(&shape, number, None))
+        .collect()
+}
+
+#[cfg(test)]
+#[cfg(feature = "sim")]
+mod tests;

@@ -1,0 +1,171 @@
+//! Products modulo k·b^n ± 1 on the simulator against exact integers on the CPU.
+
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+use warpint_device::Device;
+
+use super::*;
+use crate::engine::gpu::compared;
+use crate::engine::gpu::OnDevice;
+use crate::engine::hybrid::HybridFast;
+use crate::engine::hybrid_gpu::HybridOn;
+use crate::engine::EngineFamily as _;
+use crate::engine::plain::Plain;
+use crate::{Residue, Shift};
+
+fn has_margin<A: Limited>(number: Number, length: usize) -> bool {
+    margin::<A>(number, length).is_ok_and(|margin| margin.bits >= 0.0)
+}
+
+/// Returns the number k·b^n + c with the largest n that has a margin in `length` words.
+fn longest<A: Limited>(k: u64, b: u32, sign: Sign, length: usize) -> Option<Number> {
+    let most = (31.0 * length as f64 / f64::from(b).log2()) as u32;
+    (length as u32..most)
+        .rev()
+        .filter_map(|n| Number::new(k, b, n, sign).ok())
+        .find(|&number| has_margin::<A>(number, length))
+}
+
+/// Compares squarings, products and sums with those of exact integers. Returns the largest distance of a quotient from
+/// an integer.
+fn compare<A: Limited>(device: &Device, number: Number, length: usize, rng: &mut ChaCha8Rng) -> f64 {
+    let mut residues = compared::corners(number, rng);
+    residues.push(Residue::from_limbs(number, &vec![u64::MAX; number.limbs()]));
+    let family = OnDevice::<A>::new(device.clone());
+    let health = compared::compare(&family, number, length, &residues, &[3, 4], 40);
+    health.round_off.unwrap().max
+}
+
+fn residues_agree<A: Limited>(lengths: &[usize]) {
+    let device = Device::simulator().unwrap();
+    let seed = rand::random();
+    println!("seed {seed}");
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    let mut kinds = std::collections::HashSet::new();
+    for &length in lengths {
+        for (k, b) in [(1u64, 3u32), (13, 2), (1, 2), (7, 1500), (10, 1499), (1, 65_537), (13, 1_000_003), (1_048_575, 10), (3, 10_007)] {
+            for sign in [Sign::Minus, Sign::Plus] {
+                let Some(longest) = longest::<A>(k, b, sign, length) else { continue };
+                let n = longest.exponent();
+                for n in [n, n - 1, n - n / 9] {
+                    let Ok(number) = Number::new(k, b, n, sign) else { continue };
+                    if !number.is_mersenne() && has_margin::<A>(number, length) {
+                        let error = compare::<A>(&device, number, length, &mut rng);
+                        let root = Root::new(number, length).unwrap();
+                        println!("{number} in {length} words: {error:.5}, {root:?}");
+                        assert!(error < 0.1, "{number} in {length} words: {error}");
+                        kinds.insert((sign == Sign::Plus, root.negacyclic));
+                    }
+                }
+            }
+        }
+    }
+    assert_eq!(kinds.len(), 4, "{kinds:?}");
+}
+
+#[test]
+fn residues_agree_with_exact_integers() {
+    residues_agree::<Hybrid>(&[1024, 2048, 1536]);
+}
+
+#[test]
+fn residues_agree_with_exact_integers_for_statistical_margins() {
+    residues_agree::<HybridFast>(&[1024, 4096]);
+}
+
+#[test]
+fn digits_of_generalized_fermat_numbers_agree_with_exact_integers() {
+    let device = Device::simulator().unwrap();
+    let mut rng = ChaCha8Rng::seed_from_u64(11);
+    for length in [1024usize, 4096] {
+        // The largest base whose words are below 2^30, and one for which all digits are exact.
+        for b in [(1 << 30) - 1, 1_000_003] {
+            let number = Number::new(1, b, length as u32, Sign::Plus).unwrap();
+            let margin = margin::<Hybrid>(number, length).unwrap();
+            assert!(margin.bits >= 0.0, "{number}: {margin:?}");
+            let error = compare::<Hybrid>(&device, number, length, &mut rng);
+            println!("{number}: {error:.5}, {margin:?}");
+            assert!(error < 0.1, "{number}: {error}");
+        }
+    }
+}
+
+#[test]
+fn numbers_of_searches_have_lengths() {
+    // The margins of `hybrid-fast`, and whether `hybrid` has the length too.
+    for (text, length, both) in [
+        ("7*1500^1890000-1", 1 << 20, false),
+        ("1500^1890000-1", 1 << 20, true),
+        ("7*1499^1890000+1", 1 << 20, false),
+        ("4*1021^2000000-1", 1 << 20, true),
+        ("1021^2300000-1", 1 << 20, false),
+        ("5003^1500000+1", 1 << 20, true),
+        ("2*10007^690000-1", 1 << 19, true),
+        ("919444^1048576+1", 1 << 20, true),
+        ("400000001^65536+1", 1 << 16, true),
+        ("1000000006^262144+1", 1 << 18, true),
+    ] {
+        let number: Number = text.parse().unwrap();
+        let [fast, exact] = [margin::<HybridFast>(number, length), margin::<Hybrid>(number, length)];
+        println!("{text}: {fast:?} {exact:?}");
+        assert!(fast.is_ok_and(|margin| margin.bits >= 0.0 && !margin.proven), "{text}");
+        assert_eq!(exact.is_ok_and(|margin| margin.bits >= 0.0), both, "{text}");
+    }
+}
+
+#[test]
+fn other_numbers_are_refused() {
+    for (text, length, reason) in [
+        ("1048577*10^9000+1", 2048, "multipliers k"),
+        ("10^1000+1", 64, "10000 bits"),
+        ("10^20000-1", 2048, "30 bits"),
+        ("2147483647^1024+1", 1024, "30 bits"),
+        ("65536001^3000-1", 2048, "30 bits"),
+    ] {
+        let number: Number = text.parse().unwrap();
+        let error = margin::<Hybrid>(number, length).unwrap_err();
+        assert!(matches!(&error, EngineError::Unusable { reason: found, .. } if found.contains(reason)), "{error}");
+    }
+    // Among four exponents in succession, there is one without a root of order 3.
+    let without = (10_000..10_004).filter_map(|n| Number::new(1, 10, n, Sign::Minus).ok()).find(|&number| {
+        let error = margin::<Hybrid>(number, 3 << 10);
+        matches!(error, Err(EngineError::Unusable { reason, .. }) if reason.contains("no root"))
+    });
+    assert!(without.is_some());
+    // Weights of up to b make carries too large for long words of large bases.
+    for (text, reason) in [("100*32749^1600000-1", "carries of 2^50"), ("32749^1153434-1", "words are too short")] {
+        let error = margin::<HybridFast>(text.parse().unwrap(), 1 << 20).unwrap_err().to_string();
+        assert!(error.contains(reason), "{text}: {error}");
+    }
+}
+
+#[test]
+fn carries_that_are_too_large_are_refused() {
+    let device = Device::simulator().unwrap();
+    let (length, b) = (1usize << 18, 5003u32);
+    let number = Number::new(1, b, 392_000, Sign::Minus).unwrap();
+    let room = margin::<Hybrid>(number, length).unwrap();
+    assert!(room.bits > 1.0, "{room:?}");
+    assert!(largest_carry(&DigitLayout::new(number, length).unwrap()) > 1.1 * LARGEST_CARRY);
+    let family = HybridOn::new(device);
+    let mut engine = family.build_for(number, length, BuildOptions::new(1, 1)).unwrap();
+    let layout = DigitLayout::new(number, length).unwrap();
+    let stored = StoredDigits::new(layout);
+    let digits: Vec<i32> =
+        (0..length).map(|w| (b.pow(layout.digits(w)) / 2) as i32).collect();
+    let largest = Residue::from_canonical(number, stored.load(&digits));
+    let mut rng = ChaCha8Rng::seed_from_u64(3);
+    let random = compared::corners(number, &mut rng).pop().unwrap();
+    let mut oracle = Plain.build_for(number, 1, BuildOptions::new(1, 1)).unwrap();
+    // A refused product leaves no trace.
+    for (x, refused) in [(&largest, true), (&random, false)] {
+        for engine in [engine.as_mut(), oracle.as_mut()] {
+            engine.write(0, x, Shift::ZERO).unwrap();
+            engine.square(0, 1, Step::Square, Shift::ZERO).unwrap();
+        }
+        match engine.read(0, Shift::ZERO) {
+            Ok(found) => assert!(!refused && found == oracle.read(0, Shift::ZERO).unwrap()),
+            Err(error) => assert!(refused && matches!(error, EngineError::RoundOff { .. }), "{error}"),
+        }
+    }
+}
