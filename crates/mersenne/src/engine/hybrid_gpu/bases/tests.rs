@@ -169,3 +169,22 @@ fn carries_that_are_too_large_are_refused() {
         }
     }
 }
+
+#[test]
+#[ignore = "prints the table of docs/guides/numbers.md"]
+fn table_of_bases() {
+    let longest = |b: u32, has: &dyn Fn(Number) -> bool| {
+        let most = 30.0 * f64::from(1 << 20) / f64::from(b).log2();
+        let candidates = (0..4000).rev().map(|i| (most * f64::from(i) / 4000.0) as u32);
+        let mut numbers = candidates.filter_map(|n| Number::new(1, b, n, Sign::Minus).ok());
+        numbers.find(|&number| has(number)).map_or(0, Number::exponent)
+    };
+    for b in [3u32, 10, 509, 1021, 1500, 2039, 4093, 8191, 16_381, 32_749, 65_537, 131_101] {
+        let both = [
+            longest(b, &|number| has_margin::<Hybrid>(number, 1 << 20)),
+            longest(b, &|number| has_margin::<HybridFast>(number, 1 << 20)),
+        ];
+        let bits = both.map(|n| f64::from(n) * f64::from(b).log2() / 1e6);
+        println!("| {b} | {} | {:.1} | {} | {:.1} |", both[0], bits[0], both[1], bits[1]);
+    }
+}
