@@ -13,9 +13,9 @@
 // conjugate differs from the sum that the inverse transforms of columns expect in row ROWS − k1 by
 // the factor ω_n^((c + 1)·j2·k1)·ω_COLUMNS^(−j2), whose first factor depends on k1 mod m only.
 //
-// If EXACT_NEGACYCLIC is defined as 1, frequencies are k + ½, k1 stands for k1 + ½ in the factors, and n is a power of
-// 2. The conjugate of ω_n^(k + ½) is ω_n^(k' + ½), k' = n − 1 − k, so rows k1 and ROWS − 1 − k1 are pairs, and no row
-// is a pair by itself. The factor of the second line is ω_COLUMNS^(−j2), too.
+// If EXACT_NEGACYCLIC is defined as 1, frequencies are k + ½, and k1 stands for k1 + ½ in the factors. The conjugate of
+// ω_2n^(2k + 1) is ω_2n^(2k' + 1) with k' ≡ −k − 1 mod ROWS, so rows k1 and ROWS − 1 − k1 are pairs, and no row is a
+// pair by itself. The factor of the second line is (conj(ω_2n)·ω_2n)^((2·k1 + 1)·j2)·ω_COLUMNS^(−j2).
 #pragma once
 #include "exact_line.cuh"
 #include "row_steps.cuh"

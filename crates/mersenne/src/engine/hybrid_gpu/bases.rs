@@ -11,8 +11,8 @@
 //!
 //! # Lengths
 //!
-//! Exact products need a root (module `roots`). Every power of 2 has one; of other lengths, one of six numbers or fewer
-//! have one.
+//! Exact products need a root (module `roots`). For a power of 2 every number has one, for other lengths one of three
+//! numbers or fewer.
 
 use std::marker::PhantomData;
 

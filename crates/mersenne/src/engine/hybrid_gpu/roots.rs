@@ -24,16 +24,13 @@ pub(super) struct Root {
 }
 
 impl Root {
-    /// Returns the root for N words. Returns `None` if there is none, or if products would be negacyclic and N is no
-    /// power of 2. If N is a power of 2, there is none only if q divides k or b.
+    /// Returns the root for N words; `None` if there is none. If N is a power of 2, there is one unless q divides k or
+    /// b. If N is 3 times a power of 2, θ must be a third power, as it is for one of three numbers.
     pub(super) fn new(number: Number, words: usize) -> Option<Self> {
         let n = words as u64;
         let theta = inverse_of_power(number)?;
         let theta = if number.sign() == Sign::Plus { m31::neg(theta) } else { theta };
         let negacyclic = m31::pow(theta, T) != 1;
-        if negacyclic && !words.is_power_of_two() {
-            return None;
-        }
         let square = if negacyclic { m31::neg(theta) } else { theta };
         let g = root_of_square(square, n)?;
         Some(Self { g, negacyclic })

@@ -141,11 +141,12 @@ fn exact_rows(shape: &Shape, exact: Exact) -> Vec<u64> {
         table.extend((0..i64::from(b)).map(|b| doubled(times(root(ka * b, la * lb), scale))));
     }
     table.extend(powers(1..q, a * b, columns, 1));
-    // conj(ω_n)·ω_n, to the power j2·k1.
-    let norm = root(1, n).times(root(1, n).conjugate());
+    // conj(ω_2n)·ω_2n, to the power j2 times twice the frequency k1 or k1 + ½.
+    let norm = root(1, 2 * n).times(root(1, 2 * n).conjugate());
     let odd = columns >> columns.trailing_zeros();
     for k1 in 0..odd {
-        let partner = |j2: u64| norm.pow(j2 * k1).times(root(-(j2 as i64), columns)).conjugate();
+        let frequency = 2 * k1 + u64::from(exact == Exact::Negacyclic);
+        let partner = |j2: u64| norm.pow(j2 * frequency).times(root(-(j2 as i64), columns)).conjugate();
         table.extend((0..columns).map(|j2| doubled(partner(j2))));
     }
     for k1 in 0..=rows as i64 / 2 {
