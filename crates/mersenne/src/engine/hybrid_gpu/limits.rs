@@ -3,11 +3,11 @@
 
 use super::bases::{self, OtherBases};
 use super::{SLACK, Shape, error_factor, spare_bits, usual_error_factor, usual_norm};
+use crate::Sign;
 use crate::engine::fp64_gpu::form::COST_OF_TURNS;
 use crate::engine::gpu::Others;
 use crate::engine::hybrid::{Hybrid, HybridFast, bound, statistical};
 use crate::engine::{EngineFamily, Margin};
-use crate::Sign;
 use crate::layout::{DigitLayout, WordLayout};
 
 /// A family of engines with the kernels of `hybrid`.

@@ -52,7 +52,13 @@ fn root_of_square(x: u32, n: u64) -> Option<u32> {
     let t1: u64 = COMMON
         .into_iter()
         .filter(|p| n.is_multiple_of(*p))
-        .map(|p| p.pow(std::iter::successors(Some(T), |t| Some(t / p)).take_while(|t| t.is_multiple_of(p)).count() as u32))
+        .map(|p| {
+            p.pow(
+                std::iter::successors(Some(T), |t| Some(t / p))
+                    .take_while(|t| t.is_multiple_of(p))
+                    .count() as u32,
+            )
+        })
         .product();
     let t2 = T / t1;
     // Exponents modulo t: e2 is 1 modulo t2 and 0 modulo t1.
@@ -91,7 +97,15 @@ mod tests {
     #[test]
     fn roots_have_their_power() {
         let mut found = [0; 3];
-        for (k, b) in [(1u64, 3u32), (7, 1500), (5, 1499), (10_223, 10), (1, 919_444), (27, 6), (1 << 19, 1021)] {
+        for (k, b) in [
+            (1u64, 3u32),
+            (7, 1500),
+            (5, 1499),
+            (10_223, 10),
+            (1, 919_444),
+            (27, 6),
+            (1 << 19, 1021),
+        ] {
             for n in [10_000u32, 10_001, 12_345, 3 * 4567] {
                 for sign in [Sign::Minus, Sign::Plus] {
                     let number = Number::new(k, b, n, sign).unwrap();
@@ -100,7 +114,9 @@ mod tests {
                         let minus = (sign == Sign::Plus) != root.negacyclic;
                         if minus { Q - 1 } else { 1 }
                     };
-                    for words in [1usize << 10, 1 << 20, 3 << 10, 7 << 12, 9 << 10, 11 << 10, 77 << 10] {
+                    for words in
+                        [1usize << 10, 1 << 20, 3 << 10, 7 << 12, 9 << 10, 11 << 10, 77 << 10]
+                    {
                         let root = Root::new(number, words);
                         assert!(root.is_some() || !words.is_power_of_two(), "{number}, {words}");
                         let Some(root) = root else { continue };

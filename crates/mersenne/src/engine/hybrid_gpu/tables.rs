@@ -146,7 +146,8 @@ fn exact_rows(shape: &Shape, exact: Exact) -> Vec<u64> {
     let odd = columns >> columns.trailing_zeros();
     for k1 in 0..odd {
         let frequency = 2 * k1 + u64::from(exact == Exact::Negacyclic);
-        let partner = |j2: u64| norm.pow(j2 * frequency).times(root(-(j2 as i64), columns)).conjugate();
+        let partner =
+            |j2: u64| norm.pow(j2 * frequency).times(root(-(j2 as i64), columns)).conjugate();
         table.extend((0..columns).map(|j2| doubled(partner(j2))));
     }
     for k1 in 0..=rows as i64 / 2 {
@@ -184,7 +185,11 @@ pub(super) fn bytes(shape: &Shape) -> u64 {
 }
 
 /// Returns the tables of both kinds of factors, from those of complex factors.
-pub(super) fn lines(shape: &Shape, complex: LineTables<fp64::Point>, exact: Exact) -> LineTables<u64> {
+pub(super) fn lines(
+    shape: &Shape,
+    complex: LineTables<fp64::Point>,
+    exact: Exact,
+) -> LineTables<u64> {
     let both = |complex: Vec<fp64::Point>, exact: Vec<u64>| {
         let complex = complex.into_iter().flatten().map(f64::to_bits);
         complex.chain(exact).collect()

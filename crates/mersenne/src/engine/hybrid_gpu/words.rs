@@ -58,7 +58,9 @@ pub(in crate::engine) struct Prepared {
 }
 
 /// An arithmetic with words of both kinds of points.
-pub(in crate::engine) trait Weighted: Arithmetic<Point = u64, Shape = Shape> {
+pub(in crate::engine) trait Weighted:
+    Arithmetic<Point = u64, Shape = Shape>
+{
     /// Computes the tables and constants of a layout.
     fn prepare(layout: &Self::Layout, shape: &Shape) -> Result<Prepared, EngineError>;
 }

@@ -5,11 +5,11 @@ use rand_chacha::ChaCha8Rng;
 use warpint_device::Device;
 
 use super::*;
-use crate::engine::gpu::compared;
+use crate::engine::EngineFamily as _;
 use crate::engine::gpu::OnDevice;
+use crate::engine::gpu::compared;
 use crate::engine::hybrid::HybridFast;
 use crate::engine::hybrid_gpu::HybridOn;
-use crate::engine::EngineFamily as _;
 use crate::engine::plain::Plain;
 use crate::{Residue, Shift};
 
@@ -28,7 +28,12 @@ fn longest<A: Limited>(k: u64, b: u32, sign: Sign, length: usize) -> Option<Numb
 
 /// Compares squarings, products and sums with those of exact integers. Returns the largest distance of a quotient from
 /// an integer.
-fn compare<A: Limited>(device: &Device, number: Number, length: usize, rng: &mut ChaCha8Rng) -> f64 {
+fn compare<A: Limited>(
+    device: &Device,
+    number: Number,
+    length: usize,
+    rng: &mut ChaCha8Rng,
+) -> f64 {
     let mut residues = compared::corners(number, rng);
     residues.push(Residue::from_limbs(number, &vec![u64::MAX; number.limbs()]));
     let family = OnDevice::<A>::new(device.clone());
@@ -73,7 +78,10 @@ fn residues_agree_with_exact_integers() {
 
 #[test]
 fn residues_agree_with_exact_integers_for_statistical_margins() {
-    residues_agree::<HybridFast>(&[1024, 2048], &[(13, 2), (7, 1500), (1_048_575, 10), (3, 10_007)]);
+    residues_agree::<HybridFast>(
+        &[1024, 2048],
+        &[(13, 2), (7, 1500), (1_048_575, 10), (3, 10_007)],
+    );
 }
 
 #[test]
@@ -109,7 +117,8 @@ fn numbers_of_searches_have_lengths() {
         ("1000000006^262144+1", 1 << 18, true),
     ] {
         let number: Number = text.parse().unwrap();
-        let [fast, exact] = [margin::<HybridFast>(number, length), margin::<Hybrid>(number, length)];
+        let [fast, exact] =
+            [margin::<HybridFast>(number, length), margin::<Hybrid>(number, length)];
         println!("{text}: {fast:?} {exact:?}");
         assert!(fast.is_ok_and(|margin| margin.bits >= 0.0 && !margin.proven), "{text}");
         assert_eq!(exact.is_ok_and(|margin| margin.bits >= 0.0), both, "{text}");
@@ -127,16 +136,22 @@ fn other_numbers_are_refused() {
     ] {
         let number: Number = text.parse().unwrap();
         let error = margin::<Hybrid>(number, length).unwrap_err();
-        assert!(matches!(&error, EngineError::Unusable { reason: found, .. } if found.contains(reason)), "{error}");
+        assert!(
+            matches!(&error, EngineError::Unusable { reason: found, .. } if found.contains(reason)),
+            "{error}"
+        );
     }
     // Among four exponents in succession, there is one without a root of order 3.
-    let without = (10_000..10_004).filter_map(|n| Number::new(1, 10, n, Sign::Minus).ok()).find(|&number| {
-        let error = margin::<Hybrid>(number, 3 << 10);
-        matches!(error, Err(EngineError::Unusable { reason, .. }) if reason.contains("no root"))
-    });
+    let without =
+        (10_000..10_004).filter_map(|n| Number::new(1, 10, n, Sign::Minus).ok()).find(|&number| {
+            let error = margin::<Hybrid>(number, 3 << 10);
+            matches!(error, Err(EngineError::Unusable { reason, .. }) if reason.contains("no root"))
+        });
     assert!(without.is_some());
     // Weights of up to b make carries too large for long words of large bases.
-    for (text, reason) in [("100*32749^1600000-1", "carries of 2^50"), ("32749^1153434-1", "words are too short")] {
+    for (text, reason) in
+        [("100*32749^1600000-1", "carries of 2^50"), ("32749^1153434-1", "words are too short")]
+    {
         let error = margin::<HybridFast>(text.parse().unwrap(), 1 << 20).unwrap_err().to_string();
         assert!(error.contains(reason), "{text}: {error}");
     }
@@ -154,8 +169,7 @@ fn carries_that_are_too_large_are_refused() {
     let mut engine = family.build_for(number, length, BuildOptions::new(1, 1)).unwrap();
     let layout = DigitLayout::new(number, length).unwrap();
     let stored = StoredDigits::new(layout);
-    let digits: Vec<i32> =
-        (0..length).map(|w| (b.pow(layout.digits(w)) / 2) as i32).collect();
+    let digits: Vec<i32> = (0..length).map(|w| (b.pow(layout.digits(w)) / 2) as i32).collect();
     let largest = Residue::from_canonical(number, stored.load(&digits));
     let mut rng = ChaCha8Rng::seed_from_u64(3);
     let random = compared::corners(number, &mut rng).pop().unwrap();
@@ -168,7 +182,9 @@ fn carries_that_are_too_large_are_refused() {
         }
         match engine.read(0, Shift::ZERO) {
             Ok(found) => assert!(!refused && found == oracle.read(0, Shift::ZERO).unwrap()),
-            Err(error) => assert!(refused && matches!(error, EngineError::RoundOff { .. }), "{error}"),
+            Err(error) => {
+                assert!(refused && matches!(error, EngineError::RoundOff { .. }), "{error}")
+            }
         }
     }
 }

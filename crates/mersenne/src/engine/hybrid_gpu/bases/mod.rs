@@ -28,7 +28,9 @@ use super::{LARGEST_MULTIPLIER, SLACK, Shape, error_factor_of, exact_rows_of, us
 use crate::engine::fp64_gpu::bases::last_word;
 use crate::engine::fp64_gpu::form::frequencies;
 use crate::engine::fp64_gpu::{constants, tables as fp64};
-use crate::engine::gpu::{self, Arithmetic, ExactRows, Gangs, Machine, Others, Part, Products, Shape as _, StepKind};
+use crate::engine::gpu::{
+    self, Arithmetic, ExactRows, Gangs, Machine, Others, Part, Products, Shape as _, StepKind,
+};
 use crate::engine::hybrid::Hybrid;
 use crate::engine::hybrid::bound::{self, Roundings};
 use crate::engine::{BuildOptions, Engine, EngineError, Margin, Step};
@@ -267,7 +269,9 @@ impl<A: Limited> Weighted for Bases<A> {
         let layout = &stored.layout;
         let number = layout.number();
         let root = Root::new(number, layout.len());
-        let root = root.ok_or_else(|| unusable::<A>(number, layout.len(), "the exact transform has no root"))?;
+        let root = root.ok_or_else(|| {
+            unusable::<A>(number, layout.len(), "the exact transform has no root")
+        })?;
         let unit = square_of_base(layout) * largest_weight(layout).powi(2) / f64::from(1 << 16);
         let (row_weights, column_weights) = weights(layout, shape);
         let [short, long] = layout.bases().map(f64::from);
@@ -279,7 +283,16 @@ impl<A: Limited> Weighted for Bases<A> {
             Arg::F64((Dd::ONE / ratio).to_f64()),
             Arg::U32(layout.rate() as u32),
         ];
-        let of_bases = [radix, 1.0 / radix, short, 1.0 / short, quotient_short, long, 1.0 / long, quotient_long];
+        let of_bases = [
+            radix,
+            1.0 / radix,
+            short,
+            1.0 / short,
+            quotient_short,
+            long,
+            1.0 / long,
+            quotient_long,
+        ];
         let of_bases = of_bases.into_iter().chain([1.0 / unit]).map(Arg::F64);
         let exact = exact_steps(layout, root).map(Arg::U32);
         Ok(Prepared {
@@ -427,7 +440,8 @@ fn shape(length: usize, shared_memory: u32, variant: usize) -> Option<Shape> {
 pub(super) fn sources(length: usize, shared_memory: u32) -> Vec<Source> {
     let Some(shape) = shape(length, shared_memory, 0) else { return vec![] };
     let signs = [Sign::Minus, Sign::Plus].into_iter();
-    let numbers = signs.flat_map(|sign| [3, 7].into_iter().filter_map(move |b| Number::new(1, b, 1, sign).ok()));
+    let numbers = signs
+        .flat_map(|sign| [3, 7].into_iter().filter_map(move |b| Number::new(1, b, 1, sign).ok()));
     numbers
         .filter(|number| Root::new(*number, length).is_some())
         .flat_map(|number| gpu::sources_of::<Bases<Hybrid>>(&shape, number, None))
