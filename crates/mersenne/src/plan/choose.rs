@@ -237,7 +237,8 @@ impl Plan {
     /// Within a family, only the shortest length and lengths at most an eighth longer are tried. If
     /// they are measured, a longer length must be faster than the shortest by more than 3 % to be
     /// chosen. On a device all families are tried, but only the one that [`Plan::new`] uses for numbers k·2^n ± 1 other
-    /// than Mersenne numbers, and no statistical margin beside a proven one of the same length. On the CPU only the family that [`Plan::new`]
+    /// than Mersenne numbers. For other numbers k·b^n ± 1, no plan is tried whose spectrum is larger than that of
+    /// [`Plan::new`], and no statistical margin beside a proven one of the same length. On the CPU only the family that [`Plan::new`]
     /// uses and families with a stored time are tried, since `goldilocks` takes two to four times
     /// as long as `fp64` on the CPU.
     ///
@@ -391,7 +392,11 @@ impl Plan {
             let of_length = |plan: &&Self| plan.length == length;
             shortest.iter().filter(of_length).any(|plan| plan.family.is_exact())
         };
-        let wanted = |plan: &&Self| !(plan.family.is_on_request() && is_proven(plan.length));
+        let wanted = |plan: &&Self| {
+            number.is_mersenne()
+                || !(plan.family.is_on_request() && is_proven(plan.length)
+                    || plan.is_larger(&first))
+        };
         let mut best: Option<(Self, f64)> = None;
         for plan in shortest.iter().filter(wanted) {
             let mut found = plan.fastest_stored(stored);
@@ -407,6 +412,16 @@ impl Plan {
             }
         }
         Ok(best.map_or(first, |(plan, _)| plan))
+    }
+
+    /// Returns whether the spectrum of this plan is known to be larger than that of another one. Families whose
+    /// points are of several kinds then gain nothing by a shorter length.
+    fn is_larger(&self, other: &Self) -> bool {
+        let bytes = |plan: &Self| {
+            let work = plan.family.profiled()?.work(plan.length, plan.variant)?;
+            Some(work.spectrum_bytes)
+        };
+        matches!((bytes(self), bytes(other)), (Some(own), Some(others)) if own > others)
     }
 
     /// Returns this plan, and the plans of the same family at lengths at most an eighth longer.

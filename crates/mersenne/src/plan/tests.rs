@@ -348,3 +348,29 @@ fn a_number_has_the_engine_with_much_fewer_words() {
         assert!(longer.engine() == "fp64" && longer.length() > plan.length(), "{number}");
     }
 }
+
+#[test]
+#[cfg(feature = "sim")]
+fn engines_on_a_device_suit_the_base() {
+    let plan = |text: &str, engine| {
+        let device = "sim".parse().unwrap();
+        let number: Number = text.parse().unwrap();
+        Plan::new(number, &PlanRequest { engine, device, ..PlanRequest::default() }).unwrap()
+    };
+    for (text, engine, length) in [
+        ("3*2^40001+1", "fp64", 0),
+        ("7*3^30000-1", "fp64", 0),
+        // Two digits fill words of `hybrid`, and one a word of `fp64`.
+        ("7*1500^8000-1", "hybrid", 4096),
+        ("5*1021^8001+1", "hybrid", 4096),
+    ] {
+        let found = plan(text, None);
+        println!("{text}: {} {}", found.engine(), found.length());
+        assert_eq!(found.engine(), engine, "{text}");
+        assert!(length == 0 || found.length() == length, "{text}: {}", found.length());
+    }
+    // Every product is proven exact or refused.
+    for text in ["3*2^40001+1", "3*2^40001-1", "10^20000+1", "5*1021^8001+1"] {
+        assert!(plan(text, Some(EXACT)).family.is_exact(), "{text}");
+    }
+}
