@@ -139,8 +139,9 @@ pub(crate) enum Command {
     /// the other tests by Jacobi symbols.
     ///
     /// Of the numbers other than 2^p-1 with 10,000 bits or more, a GPU tests K*B^N+1 and K*B^N-1 for any K and
-    /// for bases B up to some 18 bits by the engine `fp64`, and the CPU K*2^N+1 and K*2^N-1 with K < 2^20. All
-    /// others are tested by `plain` on the CPU.
+    /// for bases B up to some 18 bits by the engines `fp64` and `hybrid`, and generalized Fermat numbers for B up to
+    /// some 30 bits by `goldilocks` and `hybrid`. The CPU tests K*2^N+1 and K*2^N-1 with K < 2^20 by `fp64`, and all
+    /// others by `plain`.
     /// The verdict is P (proven prime), PRP (probable prime), C (composite) or F (a factor is known). It is
     /// stored beside the checkpoints, and for numbers other than 2^p-1 it is not appended to a results file.
     #[command(after_help = number::EXAMPLES)]

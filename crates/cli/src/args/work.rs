@@ -65,8 +65,8 @@ pub(crate) struct WorkArgs {
     pub(crate) workers: Option<usize>,
 
     /// Test up to N numbers at the same time in each process, each by a worker with a number of its own, with
-    /// --workers by N workers in each process. Use it for numbers that are too small to fill a GPU: 16 for
-    /// 10^6 bits, 1 from 10^7 bits on. On the CPU the tests share its cores.
+    /// --workers by N workers in each process. Use it for numbers that are too small to fill a GPU: 32 for
+    /// 10^6 bits, 2 for 2·10^7, at most 64. On the CPU the tests share its cores.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = together)]
     pub(crate) together: u32,
 

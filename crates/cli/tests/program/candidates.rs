@@ -53,7 +53,7 @@ fn candidates_of_each_form_are_tested_beside_assignments() {
         lines,
         [
             "3*2^2816+1 is prime! (849 decimal digits)",
-            "5*2^913+1 is not prime.  Proth RES64: F529DD7CAA758897",
+            "5*2^913+1 is not prime.  Proth RES64: F529DD7CAA758898",
             "3*2^3276-1 is prime! (987 decimal digits)",
             "5*2^904-1 is not prime.  LLR Res64: 23CE268BCE23A5EB",
             "7*10^305+1 is not prime.  RES64: B573C6B6C42BBA43",
@@ -256,7 +256,7 @@ mod several {
             [
                 "3*2^20909+1 is prime! (6295 decimal digits)",
                 "3*2^42665+1 is prime! (12844 decimal digits)",
-                "5*2^913+1 is not prime.  Proth RES64: F529DD7CAA758897",
+                "5*2^913+1 is not prime.  Proth RES64: F529DD7CAA758898",
                 "3*2^2816+1 is prime! (849 decimal digits)",
                 "81*10^50+1 has a small factor : 41 !!",
             ]

@@ -149,7 +149,10 @@ fn what_cannot_be_tested_is_refused_in_one_line() {
             "base 2: each of its prime factors divides 2, so 2^128+1 would pass",
         ),
         (&["12^256+1", "--base", "18"], "base 18: each of its prime factors divides 12"),
-        (&["7*2^2256+1", "--engine", "fp64"], "fp64 does not test 7*2^2256+1; engine plain does"),
+        (
+            &["7*2^2256+1", "--engine", "fp64"],
+            "fp64 does not test 7*2^2256+1 here: without --engine",
+        ),
         (&["M216091", "--engine", "plain"], "engine plain takes exponents from 2 to 100000"),
     ] {
         let ran = test(dir.path(), args);

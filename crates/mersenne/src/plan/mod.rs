@@ -97,7 +97,9 @@ pub enum PlanError {
         to: u32,
     },
     /// The family does not support numbers of this form.
-    #[error("{engine} does not test {number}; engine plain does, on the CPU")]
+    #[error(
+        "{engine} does not test {number} here: without --engine, one that does is chosen; plain tests all, on the CPU"
+    )]
     Form {
         /// The name of the family.
         engine: &'static str,

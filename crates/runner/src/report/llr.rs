@@ -44,7 +44,9 @@ impl TestReport {
                 let base = by.split_once('-').map_or("", |(_, base)| base);
                 format!("{name} is base {base}-Fermat PRP! {}", digits())
             }
-            (Status::Composite, "Proth") => format!("{name} is not prime.  Proth RES64: {res64}"),
+            (Status::Composite, "Proth") => {
+                format!("{name} is not prime.  Proth RES64: {}", one_more(res64))
+            }
             (Status::Composite, "LLR" | "LL") => {
                 format!("{name} is not prime.  LLR Res64: {res64}")
             }
@@ -55,6 +57,13 @@ impl TestReport {
         let time = self.engine.as_ref().map(|_| format!("  Time : {:.3} sec.", self.seconds));
         Some(verdict + &time.unwrap_or_default())
     }
+}
+
+/// Returns the lowest 64 bits of r + 1 in 16 hexadecimal digits, for those of r, which is not N − 1. LLR and PRST print
+/// them for Proth's test: r + 1 is 0 modulo a prime.
+fn one_more(res64: &str) -> String {
+    u64::from_str_radix(res64, 16)
+        .map_or_else(|_| res64.into(), |r| format!("{:016X}", r.wrapping_add(1)))
 }
 
 /// Returns the number of decimal digits of N. Cost: O(1), or that of two values of this length if N is so

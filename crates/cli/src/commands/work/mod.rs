@@ -27,10 +27,15 @@ pub(crate) fn run(args: &WorkArgs) -> anyhow::Result<Exit> {
     }
     let dir = args.dir.as_path();
     if !dir.is_dir() {
+        let is_file = dir.is_file();
         let dir = dir.display();
-        return Err(BadRequest(format!(
-            "the directory {dir} is not there: put assignments into {dir}/worktodo.txt, or give one by --add"
-        ))
+        return Err(BadRequest(if is_file {
+            format!("{dir} is a file, not a directory: copy it to DIR/worktodo.txt and name DIR")
+        } else {
+            format!(
+                "the directory {dir} is not there: put assignments into {dir}/worktodo.txt, or give one by --add"
+            )
+        })
         .into());
     }
     let devices = match args.device {
