@@ -22,7 +22,8 @@
 // DIGITS, if defined as 1 together with FORM: residues modulo N = k·b^n + c, c = ±1, in words of digits to the base b
 // (digit_weights.cuh). A register holds X/k, whose stored square is k·x². Carries enter four words, as in
 // fp64/columns.cu: a thread passes on the carry of its words, then the second carry, which arises when the first carry
-// of the preceding point is added. NEGACYCLIC is 1 for c = 1. A carry of 15·2^47 or more counts as a distance of 1.
+// of the preceding point is added. NEGACYCLIC is 1 for c = 1. A carry of 15·2^47 or more, and a
+// digit of 7·2^28 or more, count as a distance of 1.
 #include "handover.cuh"
 #include "last_word.cuh"
 #if DIGITS
@@ -58,9 +59,14 @@ DEVICE double weight(Complex (&x)[Q], Gauss* exact, const Weights& weights) {
 }
 
 // Adds the norm of a thread's points, in units of the layout, rounded up, to `sum`. The 32 words of a thread have less
-// than 2^27 units, and a warp has less than 2^32.
+// than 2^27 units, and a warp has less than 2^32. With FORM, more units, and what is no number, make the sum 2^63 or
+// more.
 DEVICE void add_norm(double norm, const Words& words, u64* sum) {
-    u32 part = (u32)min(norm * words.inverse_unit(), 134217726.0) + 1;
+    const double units = norm * words.inverse_unit();
+    u32 part = (u32)min(units, 134217726.0) + 1;
+#if FORM
+    if (!(units < 134217726.0)) atomicMax(sum, 1ull << 63);
+#endif
     unrolled<0, 5>([&](auto i) { part += __shfl_xor_sync(0xffffffffu, part, 1 << VALUE(i)); });
     if (threadIdx.x % 32 == 0) atomicAdd(sum, (u64)part);
 }
@@ -116,6 +122,8 @@ static_assert(WIDTH > 1, "second carries pass within a tile");
 // The upper word of the magnitude of v, and that of 15·2^47. With a remainder, smaller carries are below 2^51.
 DEVICE u32 magnitude(double v) { return (u32)__double2hiint(v) & 0x7fffffffu; }
 constexpr u32 TOO_LARGE = (1023 + 50) << 20 | 0xe0000;
+// The upper word of 7·2^28: smaller digits are integers of 32 bits below q in magnitude.
+constexpr u32 LARGE_DIGIT = (1023 + 30) << 20 | 0xc0000;
 // Reports a distance of 1, with which no product is trusted.
 DEVICE void refuse_if(bool so, u64* worst_distance) {
     if (so) atomicMax((u32*)worst_distance, 1023u << 20);
@@ -192,8 +200,7 @@ DEVICE double pass_on(Gauss& digits, double incoming, const Words& words, const 
 }
 
 // Returns the carry into word 0, + MAGIC, for the carry out of the last word, + MAGIC, and adds the rest to the
-// digits of the last two words. The carry times b^κ has up to 2^71, so it takes two doubles; the rest is at most
-// 0.8·k.
+// digits of the last two words. The carry times b^κ has up to 2^71, so it takes two doubles; the rest is below k.
 DEVICE double wrap(Gauss& digits, double carry, const LastWord& last, u64* worst_distance) {
     const double high = (carry - MAGIC) * last.up, low = fma(carry - MAGIC, last.up, -high);
     const double q = fma(high, last.inverse_k, MAGIC) - MAGIC;
@@ -302,6 +309,9 @@ spectrum_to_digits(Complex* data, i32* __restrict__ digits,
     }
     __syncwarp();
 #endif
+#if FORM
+    u32 largest = 0;
+#endif
     unrolled<0, Q>([&](auto i) {
         const Point p = weights.point<VALUE(i)>();
         const Gauss digits_before = own[WIDTH * VALUE(i)];
@@ -313,12 +323,18 @@ spectrum_to_digits(Complex* data, i32* __restrict__ digits,
         double carry;
         x[VALUE(i)].re = words.base(p.long0).split(to_double(digits_before.re) + incoming, carry);
         x[VALUE(i)].im = to_double(digits_before.im) + carry;
+#if FORM
+        largest = max(largest, magnitude(x[VALUE(i)].im));
+#endif
 #if KIND == 2
         i32* two = digits + 2 * ((VALUE(i) * M + m) * COLUMNS + column);
         two[0] = to_integer(x[VALUE(i)].re);
         two[1] = to_integer(x[VALUE(i)].im);
 #endif
     });
+#if FORM
+    refuse_if(largest >= LARGE_DIGIT, worst_distance);
+#endif
 #if KIND == 1
     double norm = weight(x, own, weights);
     add_norm(norm, words, measured + launch % MEASURED);

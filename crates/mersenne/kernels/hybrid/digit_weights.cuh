@@ -43,7 +43,8 @@ struct Words {
     // b and 1/b, and the bases of short and of long words.
     double radix, inverse_radix;
     Base of_short, of_long;
-    // 1 over the unit of norms, which is (K·b)²/2^16. Weighted digits are below 3·K·b.
+    // 1 over the unit of norms, which is (K·b)²/2^16. Weighted digits are below 3·K·b, unless
+    // words are too short for carries.
     double own_inverse_unit;
     // Modulo q, doubled: b^s·g and b^(s+1)·g, their inverses, 1/b, and b.
     u32 step_short, step_long, back_short, back_long, lower, raise;

@@ -58,6 +58,18 @@ pub fn families_in_gangs(id: DeviceId, lane: u32) -> Result<Families, DeviceErro
     used(id, lane, true)
 }
 
+/// Returns the families of the same lane that come before a family; none if the family is not from
+/// [`families_in_lane`] or [`families_in_gangs`].
+pub(crate) fn families_before(family: &'static dyn EngineFamily) -> Families {
+    let used = USED.lock().unwrap_or_else(PoisonError::into_inner);
+    let is_same = |of: &&'static dyn EngineFamily| std::ptr::addr_eq(*of, family);
+    let before = |of: &Used| {
+        let end = of.families.iter().position(|of| is_same(&of))?;
+        Some(of.families[..end].to_vec())
+    };
+    used.iter().find_map(before).unwrap_or_default()
+}
+
 fn used(id: DeviceId, lane: u32, in_gangs: bool) -> Result<Families, DeviceError> {
     let mut used = USED.lock().unwrap_or_else(PoisonError::into_inner);
     let is_same = |of: &&Used| (of.id, of.lane, of.in_gangs) == (id, lane, in_gangs);

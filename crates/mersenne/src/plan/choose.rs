@@ -320,8 +320,8 @@ impl Plan {
 
     /// Returns a plan of the first of the `families` that supports the exponent. If the request
     /// names a family, only this family is considered. The length is the requested one, or else the
-    /// shortest length with enough margin that is not dominated ([`EngineFamily::is_dominated`]). For a number
-    /// that is no Mersenne number, a later family on a device is preferred if it needs at most half of the words.
+    /// shortest length with enough margin that is not dominated ([`EngineFamily::is_dominated`]). For a base
+    /// other than 2, a later family on a device is preferred if it needs at most half of the words.
     ///
     /// On the CPU, `families` begins with `word` and `fp64`, so the first family that supports the
     /// exponent is also the fastest one. If the request is for [`EXACT`] on the CPU, the last exact
@@ -359,7 +359,7 @@ impl Plan {
             });
         };
         let first = Self::of_family(number, **family, request.length, request.threads)?;
-        if place == CPU || number.is_mersenne() || request.length.is_some() {
+        if place == CPU || number.base() == 2 || request.length.is_some() {
             return Ok(first);
         }
         // Padded transforms may be much longer than those of a family that suits the number better.
@@ -388,14 +388,13 @@ impl Plan {
             .filter_map(|family| Self::of_family(number, *family, None, request.threads).ok())
             .collect();
         // Statistical margins gain nothing where a proven one allows the same length.
-        let is_proven = |length| {
-            let of_length = |plan: &&Self| plan.length == length;
-            shortest.iter().filter(of_length).any(|plan| plan.family.is_exact())
+        let is_beside_proven = |of: &Self| {
+            let is_statistical = of.family.is_on_request() && !of.family.is_exact();
+            let is_proven = |plan: &Self| plan.length == of.length && plan.family.is_exact();
+            is_statistical && shortest.iter().any(is_proven)
         };
         let wanted = |plan: &&Self| {
-            number.is_mersenne()
-                || !(plan.family.is_on_request() && is_proven(plan.length)
-                    || plan.is_larger(&first))
+            number.is_mersenne() || !(is_beside_proven(plan) || plan.is_larger(&first))
         };
         let mut best: Option<(Self, f64)> = None;
         for plan in shortest.iter().filter(wanted) {

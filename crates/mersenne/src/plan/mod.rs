@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use warpint_device::{CPU, DeviceChoice, DeviceError};
 use warpint_files::ErrorKind;
 
+use crate::engine::places;
 use crate::engine::plain::Plain;
 use crate::engine::{BuildOptions, Cut, Engine, EngineError, EngineFamily, Margin, Step, Work};
 use crate::{Number, Residue, Shift};
@@ -234,7 +235,7 @@ impl Plan {
 
     /// Returns a plan with the same engine at the next longer length that has enough margin. The
     /// test continues with this plan after a round-off error. For numbers other than Mersenne numbers, the
-    /// engine `plain` follows the longest length.
+    /// shortest length of an earlier family of the place follows the longest length, then the engine `plain`.
     pub fn longer(&self) -> Result<Self, PlanError> {
         let number = self.number;
         let longer = self
@@ -248,7 +249,12 @@ impl Plan {
             None if number.is_mersenne() || self.family.name() == Plain.name() => {
                 Err(PlanError::NoLength { engine: self.family.name(), number })
             }
-            None => Self::of_family(number, &Plain, None, Some(self.threads)),
+            None => {
+                let earlier = places::families_before(self.family).into_iter();
+                let of = |family| Self::of_family(number, family, None, Some(self.threads));
+                let plan = earlier.filter_map(|family| of(family).ok()).next();
+                plan.map_or_else(|| of(&Plain), Ok)
+            }
         }
     }
 

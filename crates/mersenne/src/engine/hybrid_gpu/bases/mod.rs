@@ -70,8 +70,8 @@ const LARGEST_CARRY: f64 = (15u64 << 47) as f64;
 /// products, so one of them exceeds this ratio with a probability of about 10^−23.
 const CARRY_ROOM: f64 = 10.0;
 
-/// The largest part of the range of digits that is left of the carries of random digits in the fourth word that they
-/// enter.
+/// The largest part of the range of digits that is left of carries of [`CARRY_ROOM`] deviations in the fourth word that
+/// they enter. The kernels refuse digits of 7·2^28 or more.
 const LARGEST_REST: f64 = 0.25;
 
 /// The largest such part for any digits, if the margin of any digits is proven.
@@ -83,31 +83,49 @@ fn square_of_base(layout: &DigitLayout) -> f64 {
     (2.0 * digits * f64::from(layout.number().base()).log2()).exp2()
 }
 
-/// Returns a bound on weights: b, unless all words have the weight 1.
+/// Returns a bound on weights, b, unless all words have the weight 1.
 fn largest_weight(layout: &DigitLayout) -> f64 {
     if layout.is_even() { 1.0 } else { f64::from(layout.number().base()) }
 }
 
-/// Returns the mean square of the weights.
-fn mean_square(layout: &DigitLayout) -> f64 {
-    let b = f64::from(layout.number().base());
-    if layout.is_even() { 1.0 } else { (b * b - 1.0) / (2.0 * b.ln()) }
+/// The number of words by which the means of weights are estimated.
+const SAMPLES: u64 = 4096;
+
+/// Returns the means of the squares and of the fourth powers of the weights, estimated by [`SAMPLES`] words.
+///
+/// For fractions that are spread evenly, they are (b² − 1)/(2·ln b) and (b⁴ − 1)/(4·ln b). If W divides a small multiple
+/// of n, fractions change so slowly from word to word that they stay near a few values.
+fn means(layout: &DigitLayout) -> [f64; 2] {
+    if layout.is_even() {
+        return [1.0; 2];
+    }
+    let b = f64::from(layout.number().base()).ln();
+    let mut sums = [0.0; 2];
+    for i in 1..=SAMPLES {
+        // Words in the order of a multiplicative hash.
+        let word = u128::from(i.wrapping_mul(0x9e37_79b9_7f4a_7c15)) * layout.len() as u128 >> 64;
+        let square = (2.0 * b * f64::from(layout.fraction(word as usize)) / 2f64.powi(32)).exp();
+        sums[0] += square;
+        sums[1] += square * square;
+    }
+    sums.map(|sum| sum / SAMPLES as f64)
 }
 
 /// Returns the mean of ‖x‖² for random balanced digits.
 pub(super) fn usual_norm(layout: &DigitLayout) -> f64 {
-    layout.len() as f64 * square_of_base(layout) * mean_square(layout) / 12.0
+    layout.len() as f64 * square_of_base(layout) * means(layout)[0] / 12.0
 }
 
 /// Returns the ratio to [`usual_norm`] that the norm of random digits does not exceed: 1 and ten relative deviations.
 ///
-/// The norm is a sum of squares x_w² of uniform numbers, of which E x⁴ is 9/5 of (E x²)². The mean fourth power of the
-/// weights is (b⁴ − 1)/(4·ln b).
+/// The norm is a sum of squares x_w² of uniform numbers, of which E x⁴ is 9/5 of (E x²)². The deviation of the estimate
+/// by samples is added.
 pub(super) fn largest_ratio(layout: &DigitLayout) -> f64 {
-    let b = f64::from(layout.number().base());
-    let fourth = if layout.is_even() { 1.0 } else { (b.powi(4) - 1.0) / (4.0 * b.ln()) };
-    let spread = 1.8 * fourth / mean_square(layout).powi(2) - 1.0;
-    1.0 + 10.0 * (spread / layout.len() as f64).sqrt()
+    let [square, fourth] = means(layout);
+    let ratio = fourth / square.powi(2);
+    let samples =
+        if layout.is_even() { 0.0 } else { 3.0 * ((ratio - 1.0) / SAMPLES as f64).sqrt() };
+    1.0 + 10.0 * ((1.8 * ratio - 1.0) / layout.len() as f64).sqrt() + samples
 }
 
 /// Returns the largest deviation of a carry of random digits.
@@ -115,17 +133,18 @@ pub(super) fn largest_ratio(layout: &DigitLayout) -> f64 {
 /// The weighted word m is a sum of products x_i·x_j, i + j = m, and x_i has the deviation K·w_(i+1)/√12. Fractions add
 /// up modulo 1, so w_(i+1)·w_(j+1) is w_(m+2), or b times that for a part 1 − u of them, u = u_(m+2). The carry out of
 /// the word is its weighted value divided by K·w_(m+1), where u_(m+1) is u + φ or u + φ − 1 for the fraction φ of ρ. In
-/// the second case, 1 − u is at most φ.
+/// the second case, 1 − u is at most φ if fractions are spread evenly, and at most twice that otherwise, or √2 times as
+/// much in a deviation.
 fn deviation_of_carries(layout: &DigitLayout) -> f64 {
     let [b, fraction] = weights_in_carries(layout);
-    let weights = b.powf(1.0 - fraction) * (1.0 + fraction * b * b).sqrt();
+    let weights = b.powf(1.0 - fraction) * (1.0 + 2.0 * fraction * b * b).sqrt();
     scale_of_carries(layout) * (2.0 * layout.len() as f64).sqrt() / 12.0 * weights
 }
 
 /// Returns a bound on carries for any digits: the same sum without signs, for digits of the largest magnitude.
 fn largest_carry(layout: &DigitLayout) -> f64 {
     let [b, fraction] = weights_in_carries(layout);
-    let weights = b.powf(1.0 - fraction) * (1.0 + fraction * b);
+    let weights = b.powf(1.0 - fraction) * (1.0 + 2.0 * fraction * b);
     let excess = (1.0 + 2.0 * LARGEST_PROVEN_REST) * (1.0 + 2.0 * LARGEST_PROVEN_REST);
     scale_of_carries(layout) * (layout.len() as f64 + 15.0) / 4.0 * weights * excess
 }
@@ -146,18 +165,20 @@ fn rest(layout: &DigitLayout, carry: f64) -> f64 {
     carry * largest_weight(layout) / square_of_base(layout).powi(2)
 }
 
-/// Returns a bound for ‖x‖² for any digits. Weights are at most b, and the last word may be four times as large as
-/// others.
+/// Returns a bound for ‖x‖² for any digits. Weights are at most b, digits exceed half of the base by a unit and what is
+/// left of carries, and the last word may be four times as large as others.
 fn largest_norm(layout: &DigitLayout) -> f64 {
-    let weight = largest_weight(layout) * (1.0 + 2.0 * LARGEST_PROVEN_REST);
+    let unit = 2.0 / f64::from(layout.bases()[0]);
+    let weight = largest_weight(layout) * (1.0 + unit + 2.0 * LARGEST_PROVEN_REST);
     0.25 * (layout.len() as f64 + 15.0) * square_of_base(layout) * weight * weight
 }
 
 /// Returns the largest multiplier of [`Step::SquareTimes`].
 fn largest_multiplier(layout: &DigitLayout) -> u32 {
     let carry = CARRY_ROOM * deviation_of_carries(layout);
+    let most = (LARGEST_CARRY / carry).min(LARGEST_REST / rest(layout, carry));
     // A quotient out of range becomes the largest number.
-    ((LARGEST_CARRY / carry) as u32).clamp(1, LARGEST_MULTIPLIER)
+    (most as u32).clamp(1, LARGEST_MULTIPLIER)
 }
 
 /// Returns the margin of a number at a transform length.
@@ -177,7 +198,7 @@ fn margin<A: Limited>(number: Number, length: usize) -> Result<Margin, EngineErr
     }
     let last = [1, 2].map(|i| layout.digits(length - i));
     let carry = deviation_of_carries(&layout);
-    if rest(&layout, carry) > LARGEST_REST || layout.top() > last[0] + last[1] {
+    if rest(&layout, CARRY_ROOM * carry) > LARGEST_REST || layout.top() > last[0] + last[1] {
         return refuse("words are too short for carries");
     }
     if CARRY_ROOM * carry > LARGEST_CARRY {

@@ -11,7 +11,7 @@ use crate::engine::gpu::compared;
 use crate::engine::hybrid::HybridFast;
 use crate::engine::hybrid_gpu::HybridOn;
 use crate::engine::plain::Plain;
-use crate::{Residue, Shift};
+use crate::{Plan, PlanRequest, Residue, Shift};
 
 fn has_margin<A: Limited>(number: Number, length: usize) -> bool {
     margin::<A>(number, length).is_ok_and(|margin| margin.bits >= 0.0)
@@ -206,4 +206,95 @@ fn table_of_bases() {
         let bits = both.map(|n| f64::from(n) * f64::from(b).log2() / 1e6);
         println!("| {b} | {} | {:.1} | {} | {:.1} |", both[0], bits[0], both[1], bits[1]);
     }
+}
+
+#[test]
+fn words_that_are_too_short_for_carries_are_refused() {
+    for (text, length) in [
+        ("5^65536-1", 1 << 16),
+        ("5^65536+1", 1 << 16),
+        ("7^65536-1", 1 << 16),
+        ("5^32768+1", 1 << 15),
+        ("10^65536+1", 1 << 16),
+        ("3^160000-1", 1 << 16),
+    ] {
+        let error = margin::<Hybrid>(text.parse().unwrap(), length).unwrap_err().to_string();
+        assert!(error.contains("too short for carries"), "{text}: {error}");
+    }
+}
+
+/// Special digits leave large carries in words that are long enough for random ones.
+#[test]
+fn digits_that_do_not_fit_are_refused() {
+    let device = Device::simulator().unwrap();
+    let family = HybridOn::new(device);
+    let (number, length) = ("10^32768+1".parse().unwrap(), 1usize << 15);
+    assert!(has_margin::<Hybrid>(number, length));
+    let stored = StoredDigits::new(DigitLayout::new(number, length).unwrap());
+    let fives = Residue::from_canonical(number, stored.load(&vec![5; length]));
+    let mut engine = family.build_for(number, length, BuildOptions::new(1, 1)).unwrap();
+    let mut refused = 0;
+    for squarings in 1..8 {
+        let mut oracle = Plain.build_for(number, 1, BuildOptions::new(1, 1)).unwrap();
+        for engine in [engine.as_mut(), oracle.as_mut()] {
+            engine.write(0, &fives, Shift::ZERO).unwrap();
+            engine.square(0, squarings, Step::Square, Shift::ZERO).unwrap();
+        }
+        match engine.read(0, Shift::ZERO) {
+            Ok(found) => assert!(found == oracle.read(0, Shift::ZERO).unwrap(), "{squarings}"),
+            Err(EngineError::RoundOff { .. }) => refused += 1,
+            Err(error) => panic!("{error}"),
+        }
+    }
+    assert!((1..7).contains(&refused), "{refused}");
+}
+
+/// If the number of words divides n and k is small, fractions of words and their weights are near a few values.
+#[test]
+fn uneven_fractions_have_right_norms() {
+    let device = Device::simulator().unwrap();
+    let family = OnDevice::<HybridFast>::new(device);
+    let mut rng = ChaCha8Rng::seed_from_u64(5);
+    let length = 1usize << 13;
+    for text in ["3*1021^16384-1", "5*1021^16384+1", "3*4093^12288-1", "2*1021^20480+1"] {
+        let number: Number = text.parse().unwrap();
+        let layout = DigitLayout::new(number, length).unwrap();
+        let mut engine = family.build_for(number, length, BuildOptions::new(1, 1)).unwrap();
+        let mut oracle = Plain.build_for(number, 1, BuildOptions::new(1, 1)).unwrap();
+        let x = compared::corners(number, &mut rng).pop().unwrap();
+        let [found, expected] = [engine.as_mut(), oracle.as_mut()].map(|engine| {
+            engine.write(0, &x, Shift::ZERO).unwrap();
+            engine.square(0, 12, Step::Square, Shift::ZERO).unwrap();
+            engine.read(0, Shift::ZERO).unwrap()
+        });
+        assert!(found == expected, "{text}");
+        // The norm of random digits.
+        let stored = StoredDigits::new(layout);
+        let mut digits = vec![0; length];
+        stored.store(x.limbs(), &mut digits);
+        let of_words = layout.weights();
+        let norm: f64 = digits
+            .iter()
+            .enumerate()
+            .map(|(w, &digit)| (of_words.get(w).to_f64() * f64::from(digit)).powi(2))
+            .sum();
+        let ratio = norm / usual_norm(&layout);
+        assert!(ratio < largest_ratio(&layout) && ratio > 0.5, "{text}: {ratio}");
+    }
+}
+
+#[test]
+fn an_earlier_family_follows_the_longest_length() {
+    let device = "sim".parse().unwrap();
+    let request = PlanRequest { engine: Some("hybrid"), device, ..PlanRequest::default() };
+    let number: Number = "7*3^20000+1".parse().unwrap();
+    let mut plan = Plan::new(number, &request).unwrap();
+    let mut engines = vec![plan.engine()];
+    while let Ok(longer) = plan.longer() {
+        if engines.last() != Some(&longer.engine()) {
+            engines.push(longer.engine());
+        }
+        plan = longer;
+    }
+    assert_eq!(engines, ["hybrid", "fp64", "plain"]);
 }
