@@ -19,11 +19,12 @@
 // f·2^31 + (r − f), are integers below 2^51 in doubles. So FP64 units compute carries exactly, while the
 // units for integers are busy with exact points. All kernels measure the norm Σ (a_w·d_w)² of the digits
 // that they transform, on which the bound of the error depends.
+//
 // DIGITS, if defined as 1 together with FORM: residues modulo N = k·b^n + c, c = ±1, in words of digits to the base b
 // (digit_weights.cuh). A register holds X/k, whose stored square is k·x². Carries enter four words, as in
 // fp64/columns.cu: a thread passes on the carry of its words, then the second carry, which arises when the first carry
-// of the preceding point is added. NEGACYCLIC is 1 for c = 1. A carry of 15·2^47 or more, and a
-// digit of 7·2^28 or more, count as a distance of 1.
+// of the preceding point is added. NEGACYCLIC is 1 for c = 1. A carry of 15·2^47 or more, and a digit of 7·2^28 or
+// more, count as a distance of 1.
 #include "handover.cuh"
 #include "last_word.cuh"
 #if DIGITS

@@ -460,9 +460,10 @@ fn shape(length: usize, shared_memory: u32, variant: usize) -> Option<Shape> {
 /// Returns the sources of the kernels for both signs and both kinds of exact products, as [`super::sources`] does.
 pub(super) fn sources(length: usize, shared_memory: u32) -> Vec<Source> {
     let Some(shape) = shape(length, shared_memory, 0) else { return vec![] };
+    // Modulo q, 2 is a square, and 3 is none.
     let signs = [Sign::Minus, Sign::Plus].into_iter();
     let numbers = signs
-        .flat_map(|sign| [3, 7].into_iter().filter_map(move |b| Number::new(1, b, 1, sign).ok()));
+        .flat_map(|sign| [2, 3].into_iter().filter_map(move |b| Number::new(1, b, 1, sign).ok()));
     numbers
         .filter(|number| Root::new(*number, length).is_some())
         .flat_map(|number| gpu::sources_of::<Bases<Hybrid>>(&shape, number, None))
