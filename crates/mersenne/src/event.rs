@@ -203,7 +203,7 @@ impl Event {
                 count_words(*from),
             ),
             Self::Lengthened { from, to, round_off, back_to } => {
-                let with = if to < from { "exact products".into() } else { count_words(*to) };
+                let with = if *to == 1 { "exact products".into() } else { count_words(*to) };
                 format!(
                     "round-off {round_off:.4} is too much for {}: going on from iteration {back_to} with {with}",
                     count_words(*from),

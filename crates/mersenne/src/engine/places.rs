@@ -64,7 +64,7 @@ pub(crate) fn families_before(family: &'static dyn EngineFamily) -> Families {
     let used = USED.lock().unwrap_or_else(PoisonError::into_inner);
     let is_same = |of: &&'static dyn EngineFamily| std::ptr::addr_eq(*of, family);
     let before = |of: &Used| {
-        let end = of.families.iter().position(|of| is_same(&of))?;
+        let end = of.families.iter().position(is_same)?;
         Some(of.families[..end].to_vec())
     };
     used.iter().find_map(before).unwrap_or_default()

@@ -333,6 +333,16 @@ impl Plan {
         place: &str,
         request: &PlanRequest,
     ) -> Result<Self, PlanError> {
+        let plan = Self::first_among(number, families, place, request)?;
+        Ok(Self { exact: request.engine.is_some() && plan.family.is_exact(), ..plan })
+    }
+
+    fn first_among(
+        number: Number,
+        families: &[&'static dyn EngineFamily],
+        place: &str,
+        request: &PlanRequest,
+    ) -> Result<Self, PlanError> {
         let asked: Vec<_> =
             families.iter().filter(|family| request.allows_for(**family, number)).collect();
         let takes = |f: &&&&'static dyn EngineFamily| f.takes(number);
@@ -410,7 +420,7 @@ impl Plan {
                 best = Some((plan, time));
             }
         }
-        Ok(best.map_or(first, |(plan, _)| plan))
+        Ok(best.map_or(first, |(plan, _)| Self { exact: first.exact, ..plan }))
     }
 
     /// Returns whether the spectrum of this plan is known to be larger than that of another one. Families whose

@@ -69,6 +69,8 @@ pub struct Plan {
     variant: usize,
     margin: Margin,
     threads: usize,
+    /// Whether an exact engine was asked for, so that a longer transform must be exact, too.
+    exact: bool,
 }
 
 /// The reason why no plan is possible.
@@ -230,12 +232,13 @@ impl Plan {
                 (n, margin)
             }
         };
-        Ok(Self { number, family, length, variant: 0, margin, threads })
+        Ok(Self { number, family, length, variant: 0, margin, threads, exact: false })
     }
 
     /// Returns a plan with the same engine at the next longer length that has enough margin. The
     /// test continues with this plan after a round-off error. For numbers other than Mersenne numbers, the
-    /// shortest length of an earlier family of the place follows the longest length, then the engine `plain`.
+    /// shortest length of an earlier family of the place follows the longest length, then the engine `plain`. If an
+    /// exact engine was asked for, the earlier family must be exact.
     pub fn longer(&self) -> Result<Self, PlanError> {
         let number = self.number;
         let longer = self
@@ -251,8 +254,12 @@ impl Plan {
             }
             None => {
                 let earlier = places::families_before(self.family).into_iter();
-                let of = |family| Self::of_family(number, family, None, Some(self.threads));
-                let plan = earlier.filter_map(|family| of(family).ok()).next();
+                let of = |family| {
+                    let plan = Self::of_family(number, family, None, Some(self.threads))?;
+                    Ok(Self { exact: self.exact, ..plan })
+                };
+                let suits = |family: &&'static dyn EngineFamily| !self.exact || family.is_exact();
+                let plan = earlier.filter(suits).filter_map(|family| of(family).ok()).next();
                 plan.map_or_else(|| of(&Plain), Ok)
             }
         }

@@ -16,6 +16,9 @@ use crate::layout::WordLayout;
 /// This number is the constant MEASURED in `columns.cu`.
 const MEASURED: usize = 16_384;
 
+/// The units of a norm that the kernels do not count: the constant 1 << 63 in `columns.cu`.
+const TOO_MANY: u64 = 1 << 63;
+
 /// The number of squarings in a CUDA graph.
 const GRAPH_SQUARINGS: u64 = 32;
 
@@ -161,7 +164,11 @@ impl<A: Weighted> gpu::Words<A> for HybridWords {
         self.transformed = 0;
         let (norms, rest) = measured.split_at(MEASURED);
         let (distances, more) = rest.split_at(MEASURED);
-        let norm = norms.iter().chain(more).copied().max().unwrap_or(0) as f64 * self.unit;
+        let norm = match norms.iter().chain(more).copied().max().unwrap_or(0) {
+            // Too large to be counted.
+            TOO_MANY.. => f64::INFINITY,
+            units => units as f64 * self.unit,
+        };
         let limit = self.limits.largest_distance(norm);
         let mut worst = 0f64;
         for &distance in distances.iter().filter(|distance| **distance != 0) {

@@ -11,7 +11,7 @@ use crate::engine::gpu::compared;
 use crate::engine::hybrid::HybridFast;
 use crate::engine::hybrid_gpu::HybridOn;
 use crate::engine::plain::Plain;
-use crate::{Plan, PlanRequest, Residue, Shift};
+use crate::{EXACT, Plan, PlanRequest, Residue, Shift};
 
 fn has_margin<A: Limited>(number: Number, length: usize) -> bool {
     margin::<A>(number, length).is_ok_and(|margin| margin.bits >= 0.0)
@@ -286,15 +286,78 @@ fn uneven_fractions_have_right_norms() {
 #[test]
 fn an_earlier_family_follows_the_longest_length() {
     let device = "sim".parse().unwrap();
-    let request = PlanRequest { engine: Some("hybrid"), device, ..PlanRequest::default() };
-    let number: Number = "7*3^20000+1".parse().unwrap();
-    let mut plan = Plan::new(number, &request).unwrap();
-    let mut engines = vec![plan.engine()];
-    while let Ok(longer) = plan.longer() {
-        if engines.last() != Some(&longer.engine()) {
-            engines.push(longer.engine());
+    let engines = |text: &str, engine| {
+        let request = PlanRequest { engine, device, ..PlanRequest::default() };
+        let number: Number = text.parse().unwrap();
+        let mut plan = Plan::new(number, &request).unwrap();
+        let mut engines = vec![plan.engine()];
+        while let Ok(longer) = plan.longer() {
+            if engines.last() != Some(&longer.engine()) {
+                engines.push(longer.engine());
+            }
+            plan = longer;
         }
-        plan = longer;
+        engines
+    };
+    assert_eq!(engines("7*1500^2000-1", None), ["hybrid", "fp64", "plain"]);
+    // An exact engine was asked for.
+    assert_eq!(engines("7*1500^2000-1", Some("hybrid")), ["hybrid", "plain"]);
+    assert_eq!(engines("7*3^20000+1", Some(EXACT)), ["hybrid", "plain"]);
+}
+
+#[test]
+fn means_of_weights_are_those_of_all_words() {
+    let length = 1usize << 16;
+    // Remainders of n modulo the number of words that are Fibonacci numbers, near 0, and near simple fractions.
+    for n in [
+        65_537u32, 65_600, 72_301, 76_482, 78_000, 83_247, 98_303, 98_305, 106_039, 130_000,
+        131_071,
+    ] {
+        for (k, b) in [(1u64, 1021u32), (3, 1021), (1, 1500), (101, 499), (5, 10_007)] {
+            let number = Number::new(k, b, n, Sign::Minus).unwrap();
+            let layout = DigitLayout::new(number, length).unwrap();
+            let log = f64::from(b).ln();
+            let square = |w| (2.0 * log * f64::from(layout.fraction(w)) / 2f64.powi(32)).exp();
+            let exact = (0..length).map(square).sum::<f64>() / length as f64;
+            let ratio = exact / means(&layout)[0];
+            // Four deviations of 4,096 samples.
+            assert!((0.8..1.25).contains(&ratio), "{number}: {ratio}");
+        }
     }
-    assert_eq!(engines, ["hybrid", "fp64", "plain"]);
+}
+
+/// Compares the estimate of the deviation of carries with sums over the products of all words.
+#[test]
+fn deviations_of_carries_are_bounds() {
+    let length = 1usize << 10;
+    for (k, b, n) in [
+        (1u64, 1021u32, 1500u32),
+        (7, 1500, 1845),
+        (101, 1499, 1996),
+        (31, 1499, 2016),
+        (2, 500, 2048),
+        (3, 67, 3000),
+        (1, 10, 5001),
+    ] {
+        let number = Number::new(k, b, n, Sign::Minus).unwrap();
+        let layout = DigitLayout::new(number, length).unwrap();
+        let of_words = layout.weights();
+        let weights: Vec<f64> =
+            (0..=length + 1).map(|w| of_words.get(w.min(length)).to_f64()).collect();
+        let base = square_of_base(&layout).sqrt();
+        // Twice the sums over pairs i < j, and the weighted word divided by K·w_(m+1), or by K for the carry into word 0.
+        let deviation = |m: usize| {
+            let product = |i: usize| {
+                let j = (m + length - i) % length;
+                (weights[i + 1] * weights[j + 1]).powi(2)
+            };
+            let sum: f64 = (0..length).map(product).sum();
+            k as f64 * base * (2.0 * sum).sqrt() / 12.0
+        };
+        let carries = (0..length).map(|m| deviation(m) / weights[m + 1]).fold(0.0, f64::max);
+        let largest = carries.max(deviation(length - 1));
+        let ratio = deviation_of_carries(&layout) / largest;
+        println!("{number}: {ratio:.2}");
+        assert!((0.99..16.0).contains(&ratio), "{number}: {ratio}");
+    }
 }
