@@ -72,6 +72,8 @@ const SUITES: &[Suite] = &[
     ("fp64-fermat-1024", |device| fp64_form(device, "100002^1024+1", 1024)),
     ("hybrid-512", |device| hybrid(device, 11_213, 512)),
     ("hybrid-2688", |device| hybrid(device, 44_497, 2688)),
+    ("hybrid-base-1021-1024", |device| hybrid_form(device, "7*1021^2001+1", 1024)),
+    ("hybrid-base-10-1536", |device| hybrid_form(device, "10^9000-1", 1536)),
     ("fp64-checked-1344", |device| fp64_checked(device, 21_701, 1344)),
 ];
 
@@ -272,6 +274,10 @@ fn fp64_checked(device: &Device, p: u32, length: usize) -> Result<()> {
 
 fn hybrid(device: &Device, p: u32, length: usize) -> Result<()> {
     every_operation(&HybridOn::new(device.clone()), Number::mersenne(p), length, false)
+}
+
+fn hybrid_form(device: &Device, number: &str, length: usize) -> Result<()> {
+    every_operation(&HybridOn::new(device.clone()), number.parse()?, length, false)
 }
 
 /// Compares every operation of an engine of the given number and length with an exact engine on the
