@@ -122,6 +122,20 @@ pub fn primes_between(from: u64, to: u64) -> impl Iterator<Item = u64> {
     (from..=to).filter(|&n| is_prime(n))
 }
 
+/// Returns 1/a mod m by Euclid's algorithm. For m = 1, the result is 0. Requires gcd(a, m) = 1.
+#[must_use]
+pub const fn inverse_mod(a: u64, m: u64) -> u64 {
+    // Each remainder is ≡ (its coefficient)·a mod m, with |coefficient| ≤ m.
+    let (mut r0, mut r1) = (m as i128, a as i128);
+    let (mut c0, mut c1) = (0i128, 1i128);
+    while r1 != 0 {
+        let quotient = r0 / r1;
+        (r0, r1) = (r1, r0 - quotient * r1);
+        (c0, c1) = (c1, c0 - quotient * c1);
+    }
+    c0.rem_euclid(m as i128) as u64
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

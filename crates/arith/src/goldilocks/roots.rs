@@ -1,6 +1,7 @@
 //! Roots of unity and roots of 2 modulo q = 2^64 − 2^32 + 1.
 
 use super::{Q, pow};
+use crate::primes::inverse_mod;
 
 /// A generator of the multiplicative group of Z/qZ, q = 2^64 − 2^32 + 1. Its power 554^((q−1)/64)
 /// is 8 (Hérault 2025, §2). So the roots of unity in transforms of up to 64 points are powers of
@@ -94,19 +95,6 @@ const fn gcd(mut a: u64, mut b: u64) -> u64 {
 
 const fn mul_mod(a: u64, b: u64, m: u64) -> u64 {
     (a as u128 * b as u128 % m as u128) as u64
-}
-
-/// Returns 1/a mod m by Euclid's algorithm. For m = 1, the result is 0. Requires gcd(a, m) = 1.
-const fn inverse_mod(a: u64, m: u64) -> u64 {
-    // Each remainder is ≡ (its coefficient)·a mod m, with |coefficient| ≤ m.
-    let (mut r0, mut r1) = (m as i128, a as i128);
-    let (mut c0, mut c1) = (0i128, 1i128);
-    while r1 != 0 {
-        let quotient = r0 / r1;
-        (r0, r1) = (r1, r0 - quotient * r1);
-        (c0, c1) = (c1, c0 - quotient * c1);
-    }
-    c0.rem_euclid(m as i128) as u64
 }
 
 #[cfg(test)]

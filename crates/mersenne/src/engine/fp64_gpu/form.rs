@@ -277,17 +277,6 @@ impl Layout for StoredForm {
     }
 }
 
-/// Returns the shape with the number `variant` in the list of all shapes, if its tiles have two columns or more,
-/// within which second carries pass. For variant 0, returns the first such shape.
-fn shape(length: usize, shared_memory: u32, variant: usize) -> Option<Shape> {
-    let is_wide = |shape: &Shape| shape.width > 1;
-    if variant > 0 {
-        return Shape::all(length, shared_memory).into_iter().nth(variant).filter(is_wide);
-    }
-    let best = Shape::best(length, shared_memory).filter(is_wide);
-    best.or_else(|| Shape::all(length, shared_memory).into_iter().find(is_wide))
-}
-
 /// Shapes in which an H200 squares 32 numbers together faster than in the first shape of their length, which was
 /// chosen for one number. The times are in benches/NOTES.md, 2026-11-29.
 pub(super) const IN_GANGS: [&str; 4] = [
@@ -307,13 +296,13 @@ fn shape_in_gang(length: usize, shared_memory: u32) -> Option<Shape> {
 pub(super) fn sources(length: usize, shared_memory: u32) -> Vec<Source> {
     let of_sign = |sign| {
         let [number, other] = [2, 10].map(|b| Number::new(3, b, 1, sign).ok());
-        let shape = shape(length, shared_memory, 0)?;
+        let shape = Shape::wide(length, shared_memory, 0)?;
         let mut sources = gpu::sources_of::<Form<StoredForm>>(&shape, number?, None);
         sources.extend(gpu::sources_of::<Form<StoredDigits>>(&shape, other?, None));
         Some(sources)
     };
     let weighted = [Sign::Minus, Sign::Plus].into_iter().filter_map(of_sign).flatten();
-    let padded = shape(length, shared_memory, 0).map(|shape| padded::sources(&shape));
+    let padded = Shape::wide(length, shared_memory, 0).map(|shape| padded::sources(&shape));
     let of_gang = || {
         let shape = shape_in_gang(length, shared_memory)?;
         let number = |sign| Number::new(3, 2, 1, sign).ok();
@@ -396,7 +385,7 @@ impl Others for OtherNumbers {
         let in_gang = gangs.filter(|_| options.variant == 0);
         let shape = in_gang
             .and_then(|_| shape_in_gang(length, shared_memory))
-            .or_else(|| shape(length, shared_memory, options.variant));
+            .or_else(|| Shape::wide(length, shared_memory, options.variant));
         let no_shape = || unusable(number, length, "there is no such shape of this length");
         let shape = shape.ok_or_else(no_shape)?;
         if options.check_squarings {

@@ -160,6 +160,17 @@ pub(in crate::engine) trait Shape:
         known.or_else(|| Self::all(n, shared_memory).into_iter().next())
     }
 
+    /// Returns the shape with the number `variant` in [`Self::all`], if its tiles have two columns or more, within which
+    /// second carries pass. For variant 0, returns the first such shape.
+    fn wide(n: usize, shared_memory: u32, variant: usize) -> Option<Self> {
+        let is_wide = |shape: &Self| shape.width() > 1;
+        if variant > 0 {
+            return Self::all(n, shared_memory).into_iter().nth(variant).filter(is_wide);
+        }
+        let best = Self::best(n, shared_memory).filter(is_wide);
+        best.or_else(|| Self::all(n, shared_memory).into_iter().find(is_wide))
+    }
+
     /// Returns whether there is any shape for n words that fits into `shared_memory` bytes.
     fn exists(n: usize, shared_memory: u32) -> bool {
         Self::fitting(n, shared_memory).next().is_some()

@@ -5,6 +5,7 @@
 //! a square, so θ is a square for exactly one sign σ, and the squares are a group of t elements.
 
 use warpint_arith::m31::{self, GENERATOR, Q};
+use warpint_arith::primes::inverse_mod;
 
 use crate::{Number, Sign};
 
@@ -62,10 +63,10 @@ fn root_of_square(x: u32, n: u64) -> Option<u32> {
         .product();
     let t2 = T / t1;
     // Exponents modulo t: e2 is 1 modulo t2 and 0 modulo t1.
-    let e2 = t1 * inverse(t1 % t2, t2) % T;
+    let e2 = t1 * inverse_mod(t1 % t2, t2) % T;
     let second = m31::pow(x, e2);
     let first = m31::mul(x, m31::inverse(second));
-    let of_second = m31::pow(second, inverse(n % t2, t2));
+    let of_second = m31::pow(second, inverse_mod(n % t2, t2));
     // The norm of the generator of GF(q²) generates the group of q − 1 elements.
     let norm = GENERATOR.times(GENERATOR.conjugate()).re;
     let generator = m31::pow(norm, 2 * t2);
@@ -77,17 +78,6 @@ fn root_of_square(x: u32, n: u64) -> Option<u32> {
         candidate = m31::mul(candidate, generator);
     }
     None
-}
-
-/// Returns the inverse of a modulo m, for coprime numbers.
-fn inverse(a: u64, m: u64) -> u64 {
-    let (mut r0, mut r1, mut s0, mut s1) = (m as i64, a as i64, 0i64, 1i64);
-    while r1 != 0 {
-        let quotient = r0 / r1;
-        (r0, r1) = (r1, r0 - quotient * r1);
-        (s0, s1) = (s1, s0 - quotient * s1);
-    }
-    s0.rem_euclid(m as i64) as u64
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! Engines for numbers k·b^n + c, c = ±1, with small k, on a device. `kernels/hybrid/columns.cu` (DIGITS) has the
-//! carries, and the module `engine/fp64_gpu/bases` the layout of words, which takes b = 2 too.
+//! carries, and the module `engine/fp64_gpu/bases` the layout of words, which takes b = 2 too. The
+//! module `bounds` has norms and carries.
 //!
 //! # Margin
 //!
@@ -13,6 +14,8 @@
 //!
 //! Exact products need a root (module `roots`). For a power of 2 every number has one, for other lengths one of three
 //! numbers or fewer.
+
+mod bounds;
 
 use std::marker::PhantomData;
 
@@ -36,6 +39,11 @@ use crate::engine::hybrid::bound::{self, Roundings};
 use crate::engine::{BuildOptions, Engine, EngineError, Margin, Step};
 use crate::layout::{DigitLayout, StoredDigits};
 use crate::{Number, Sign};
+use bounds::{
+    CARRY_ROOM, LARGEST_CARRY, LARGEST_PROVEN_REST, LARGEST_REST, deviation_of_carries,
+    largest_carry, largest_norm, largest_weight, rest, square_of_base,
+};
+pub(super) use bounds::{largest_ratio, usual_norm};
 
 /// The arithmetic of numbers k·b^n ± 1 with the margins of the family `A`.
 pub(in crate::engine) struct Bases<A>(PhantomData<A>);
@@ -62,186 +70,6 @@ const MULTIPLIER_BITS: u32 = 20;
 
 /// The least number of bits of a number, as for `fp64`.
 const SHORTEST_NUMBER: u32 = 10_000;
-
-/// The smallest carries that the kernels refuse.
-const LARGEST_CARRY: f64 = (15u64 << 47) as f64;
-
-/// The least ratio of [`LARGEST_CARRY`] to the deviation of the carries of random digits. Carries are sums of about W
-/// products, so one of them exceeds this ratio with a probability of about 10^−23.
-const CARRY_ROOM: f64 = 10.0;
-
-/// The largest part of the range of digits that is left of carries of [`CARRY_ROOM`] deviations in the fourth word that
-/// they enter. The kernels refuse digits of 7·2^28 or more.
-const LARGEST_REST: f64 = 0.25;
-
-/// The largest such part for any digits, if the margin of any digits is proven.
-const LARGEST_PROVEN_REST: f64 = 1.0 / 64.0;
-
-/// Returns K².
-fn square_of_base(layout: &DigitLayout) -> f64 {
-    let digits = layout.rate() as f64 / 2f64.powi(32);
-    (2.0 * digits * f64::from(layout.number().base()).log2()).exp2()
-}
-
-/// Returns a bound on weights, b, unless all words have the weight 1.
-fn largest_weight(layout: &DigitLayout) -> f64 {
-    if layout.is_even() { 1.0 } else { f64::from(layout.number().base()) }
-}
-
-/// The number of words by which the means of weights are estimated.
-const SAMPLES: u64 = 4096;
-
-/// Returns a number in which each bit of i has changed about half of the bits (the finalizer of SplitMix64).
-fn mixed(i: u64) -> u64 {
-    let x = i.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    let x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    x ^ (x >> 31)
-}
-
-/// Returns the means of the squares and of the fourth powers of the weights, estimated by [`SAMPLES`] words.
-///
-/// For fractions that are spread evenly, they are (b² − 1)/(2·ln b) and (b⁴ − 1)/(4·ln b). If W divides a small multiple
-/// of n, fractions change so slowly from word to word that they stay near a few values.
-fn means(layout: &DigitLayout) -> [f64; 2] {
-    if layout.is_even() {
-        return [1.0; 2];
-    }
-    let b = f64::from(layout.number().base()).ln();
-    let mut sums = [0.0; 2];
-    for i in 1..=SAMPLES {
-        let word = (u128::from(mixed(i)) * layout.len() as u128) >> 64;
-        let square = (2.0 * b * f64::from(layout.fraction(word as usize)) / 2f64.powi(32)).exp();
-        sums[0] += square;
-        sums[1] += square * square;
-    }
-    sums.map(|sum| sum / SAMPLES as f64)
-}
-
-/// Returns the mean of ‖x‖² for random balanced digits.
-pub(super) fn usual_norm(layout: &DigitLayout) -> f64 {
-    layout.len() as f64 * square_of_base(layout) * means(layout)[0] / 12.0
-}
-
-/// Returns the ratio to [`usual_norm`] that the norm of random digits does not exceed: 1 and ten relative deviations.
-///
-/// The norm is a sum of squares x_w² of uniform numbers, of which E x⁴ is 9/5 of (E x²)². The deviation of the estimate
-/// by samples is added.
-pub(super) fn largest_ratio(layout: &DigitLayout) -> f64 {
-    let [square, fourth] = means(layout);
-    let ratio = fourth / square.powi(2);
-    let samples =
-        if layout.is_even() { 0.0 } else { 3.0 * ((ratio - 1.0) / SAMPLES as f64).sqrt() };
-    1.0 + 10.0 * ((1.8 * ratio - 1.0) / layout.len() as f64).sqrt() + samples
-}
-
-/// Returns the largest deviation of a carry of random digits.
-fn deviation_of_carries(layout: &DigitLayout) -> f64 {
-    scale_of_carries(layout) * (2.0 * layout.len() as f64).sqrt() / 12.0
-        * weights_in_carries(layout)[0]
-}
-
-/// Returns a bound on carries for any digits: the same sum without signs, for digits of the largest magnitude. It is
-/// doubled for fractions that are not spread evenly.
-fn largest_carry(layout: &DigitLayout) -> f64 {
-    let excess = 2.0 * (1.0 + 2.0 * LARGEST_PROVEN_REST) * (1.0 + 2.0 * LARGEST_PROVEN_REST);
-    scale_of_carries(layout) * (layout.len() as f64 + 15.0) / 4.0
-        * weights_in_carries(layout)[1]
-        * excess
-}
-
-/// Returns k·K.
-fn scale_of_carries(layout: &DigitLayout) -> f64 {
-    layout.number().multiplier() as f64 * square_of_base(layout).sqrt()
-}
-
-/// The number of fractions for which [`weights_in_carries`] evaluates carries.
-const FRACTIONS: u32 = 512;
-
-/// Returns the largest factor of a carry that is due to weights, for random digits and for any digits.
-///
-/// The weighted word m is a sum of products x_i·x_j, i + j = m or m + W, and x_i has the deviation K·w_(i+1)/√12. The
-/// fractions of w_(i+1) and w_(j+1) have the sum u or u + 1, where u = u_(m+2) if i + j = m, and otherwise u_(m+2) less
-/// log_b k, modulo 1. For fractions that are spread evenly, it is u for a part u of all products. The carry out of the
-/// word is its weighted value divided by K·w_(m+1), where u_(m+1) is u_(m+2) + φ modulo 1 for the fraction φ of ρ. The
-/// carry into word 0 is the weighted value of the last word divided by K.
-fn weights_in_carries(layout: &DigitLayout) -> [f64; 2] {
-    if layout.is_even() {
-        return [1.0; 2];
-    }
-    let number = layout.number();
-    let log = f64::from(number.base()).ln();
-    let power = |e: f64| (log * e).exp();
-    let of_k = (number.multiplier() as f64).ln() / log;
-    let phi = f64::from(layout.rate() as u32) / 2f64.powi(32);
-    let part = |u: f64| u - u.floor();
-    // The mean square of w_(i+1)·w_(j+1), and its mean, for the fraction u of the sum.
-    let square = |u: f64| power(2.0 * u) * (u + (1.0 - u) * power(2.0));
-    let mean = |u: f64| power(u) * (u + (1.0 - u) * power(1.0));
-    let largest = |f: &dyn Fn(f64) -> f64, u: f64| f(u).max(f(part(u - of_k)));
-    let last = part(1.0 - of_k - phi);
-    let [mut squares, mut means] = [largest(&square, last), largest(&mean, last)];
-    for i in 0..FRACTIONS {
-        let u = f64::from(i) / f64::from(FRACTIONS);
-        let divisor = power(part(u + phi));
-        squares = squares.max(largest(&square, u) / (divisor * divisor));
-        means = means.max(largest(&mean, u) / divisor);
-    }
-    // Between two of these fractions, powers change by less than b^(2/FRACTIONS).
-    let step = power(2.0 / f64::from(FRACTIONS));
-    let spread = [squares.sqrt() * step, means * step];
-    let mean_of_spread = (power(2.0) - 1.0) / (2.0 * log);
-    if (0.75..1.33).contains(&(self::means(layout)[0] / mean_of_spread)) {
-        return spread;
-    }
-    let sampled = sampled_weights_in_carries(layout);
-    [spread[0].max(sampled[0]), spread[1].max(sampled[1])]
-}
-
-/// The number of words, and of products in each, by which [`sampled_weights_in_carries`] estimates carries.
-const SAMPLED: [u64; 2] = [48, 512];
-
-/// Returns estimates of the factors of [`weights_in_carries`] by some words and some of their products, raised by four
-/// deviations of the samples. They are for fractions that are not spread evenly, because W divides a small multiple of n.
-fn sampled_weights_in_carries(layout: &DigitLayout) -> [f64; 2] {
-    let (len, log) = (layout.len() as u64, f64::from(layout.number().base()).ln());
-    let weight = |w: u64| (log * f64::from(layout.fraction(w as usize)) / 2f64.powi(32)).exp();
-    let drawn = |i: u64| ((u128::from(mixed(i)) * u128::from(len)) >> 64) as u64;
-    let mut largest = [0.0f64; 2];
-    for s in 0..=SAMPLED[0] {
-        // Of the last word, the weighted value enters word 0.
-        let (m, divisor) = if s == 0 { (len - 1, 1.0) } else { (drawn(s), weight(drawn(s) + 1)) };
-        let mut sums = [0.0; 3];
-        for i in 1..=SAMPLED[1] {
-            let i = drawn(i + (s << 32));
-            let product = weight(i + 1) * weight((m + len - i) % len + 1) / divisor;
-            sums[0] += product;
-            sums[1] += product.powi(2);
-            sums[2] += product.powi(4);
-        }
-        let [mean, square, fourth] = sums.map(|sum| sum / SAMPLED[1] as f64);
-        let raised = |mean: f64, square: f64| {
-            mean + 4.0 * ((square - mean * mean).max(0.0) / SAMPLED[1] as f64).sqrt()
-        };
-        largest[0] = largest[0].max(raised(square, fourth).sqrt());
-        largest[1] = largest[1].max(raised(mean, square));
-    }
-    largest
-}
-
-/// Returns what is left of a carry in the fourth word that it enters, as a part of the range of its digits. The bases of
-/// four successive words have a product of at least K^4/b.
-fn rest(layout: &DigitLayout, carry: f64) -> f64 {
-    carry * largest_weight(layout) / square_of_base(layout).powi(2)
-}
-
-/// Returns a bound for ‖x‖² for any digits. Weights are at most b, digits exceed half of the base by a unit and what is
-/// left of carries, and the last word may be four times as large as others.
-fn largest_norm(layout: &DigitLayout) -> f64 {
-    let unit = 2.0 / f64::from(layout.bases()[0]);
-    let weight = largest_weight(layout) * (1.0 + unit + 2.0 * LARGEST_PROVEN_REST);
-    0.25 * (layout.len() as f64 + 15.0) * square_of_base(layout) * weight * weight
-}
 
 /// Returns the largest multiplier of [`Step::SquareTimes`].
 fn largest_multiplier(layout: &DigitLayout) -> u32 {
@@ -503,7 +331,7 @@ impl<A: Limited + Sync> Others for OtherBases<A> {
     ) -> Result<Box<dyn Engine>, EngineError> {
         let refuse = |reason| unusable::<A>(number, length, reason);
         let shared_memory = device.info().shared_memory_per_block;
-        let shape = shape(length, shared_memory, options.variant);
+        let shape = Shape::wide(length, shared_memory, options.variant);
         let shape = shape.ok_or_else(|| refuse("there is no such shape of this length"))?;
         if options.check_squarings {
             return Err(refuse("squarings cannot be checked"));
@@ -516,20 +344,9 @@ impl<A: Limited + Sync> Others for OtherBases<A> {
     }
 }
 
-/// Returns the shape with the number `variant` in the list of all shapes, if its tiles have two columns or more, within
-/// which second carries pass. For variant 0, returns the first such shape.
-fn shape(length: usize, shared_memory: u32, variant: usize) -> Option<Shape> {
-    let is_wide = |shape: &Shape| shape.width() > 1;
-    if variant > 0 {
-        return Shape::all(length, shared_memory).into_iter().nth(variant).filter(is_wide);
-    }
-    let best = Shape::best(length, shared_memory).filter(is_wide);
-    best.or_else(|| Shape::all(length, shared_memory).into_iter().find(is_wide))
-}
-
 /// Returns the sources of the kernels for both signs and both kinds of exact products, as [`super::sources`] does.
 pub(super) fn sources(length: usize, shared_memory: u32) -> Vec<Source> {
-    let Some(shape) = shape(length, shared_memory, 0) else { return vec![] };
+    let Some(shape) = Shape::wide(length, shared_memory, 0) else { return vec![] };
     // Modulo q, 2 is a square, and 3 is none.
     let signs = [Sign::Minus, Sign::Plus].into_iter();
     let numbers = signs

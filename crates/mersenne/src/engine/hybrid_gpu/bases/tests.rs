@@ -4,6 +4,7 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use warpint_device::Device;
 
+use super::bounds::means;
 use super::*;
 use crate::engine::EngineFamily as _;
 use crate::engine::gpu::OnDevice;
