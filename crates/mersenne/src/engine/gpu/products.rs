@@ -274,7 +274,7 @@ impl<A: Arithmetic> Products<A> {
     }
 
     /// Returns the spectrum of a reduced product, by the kernel of squarings and by the digits of the residue.
-    #[cfg(test)]
+    #[cfg(all(test, feature = "sim"))]
     pub(in crate::engine) fn spectra_of_reduced(
         &mut self,
         product: &[i32],
