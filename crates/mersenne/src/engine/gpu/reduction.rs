@@ -83,7 +83,7 @@ impl Reduction {
     }
 
     /// Returns the digits of a residue after reducing the digits of a product.
-    #[cfg(test)]
+    #[cfg(all(test, feature = "sim"))]
     pub(in crate::engine) fn reduced(
         &mut self,
         device: &Device,
