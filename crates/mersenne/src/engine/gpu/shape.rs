@@ -160,15 +160,30 @@ pub(in crate::engine) trait Shape:
         known.or_else(|| Self::all(n, shared_memory).into_iter().next())
     }
 
-    /// Returns the shape with the number `variant` in [`Self::all`], if its tiles have two columns or more, within which
-    /// second carries pass. For variant 0, returns the first such shape.
+    /// Returns whether tiles have two columns or more, within which second carries pass.
+    fn is_wide(&self) -> bool {
+        self.width() > 1
+    }
+
+    /// Returns the shape with the number `variant` in [`Self::all`], if its tiles are wide. For variant 0, returns the
+    /// first such shape.
     fn wide(n: usize, shared_memory: u32, variant: usize) -> Option<Self> {
-        let is_wide = |shape: &Self| shape.width() > 1;
+        Self::suited(n, shared_memory, variant, Self::is_wide)
+    }
+
+    /// Returns the shape with the number `variant` in [`Self::all`], if it is suitable. For variant 0, returns the first
+    /// such shape.
+    fn suited(
+        n: usize,
+        shared_memory: u32,
+        variant: usize,
+        is_suitable: impl Fn(&Self) -> bool,
+    ) -> Option<Self> {
         if variant > 0 {
-            return Self::all(n, shared_memory).into_iter().nth(variant).filter(is_wide);
+            return Self::all(n, shared_memory).into_iter().nth(variant).filter(is_suitable);
         }
-        let best = Self::best(n, shared_memory).filter(is_wide);
-        best.or_else(|| Self::all(n, shared_memory).into_iter().find(is_wide))
+        let best = Self::best(n, shared_memory).filter(&is_suitable);
+        best.or_else(|| Self::all(n, shared_memory).into_iter().find(is_suitable))
     }
 
     /// Returns whether there is any shape for n words that fits into `shared_memory` bytes.

@@ -137,12 +137,13 @@ pub fn sources(length: usize, shared_memory_per_block: u32) -> Vec<Source> {
 const COLUMNS: &str = include_str!("../../../kernels/hybrid/columns.cu");
 
 /// The headers that only this family needs, with their names.
-const HEADERS: [(&str, &str); 6] = [
+const HEADERS: [(&str, &str); 7] = [
     ("parts.cuh", include_str!("../../../kernels/hybrid/parts.cuh")),
     ("bit_weights.cuh", include_str!("../../../kernels/hybrid/bit_weights.cuh")),
     ("digit_weights.cuh", include_str!("../../../kernels/hybrid/digit_weights.cuh")),
     ("exact_line.cuh", include_str!("../../../kernels/hybrid/exact_line.cuh")),
     ("exact_columns.cuh", include_str!("../../../kernels/hybrid/exact_columns.cuh")),
+    ("exact_polynomials.cuh", include_str!("../../../kernels/hybrid/exact_polynomials.cuh")),
     ("exact_rows.cuh", include_str!("../../../kernels/hybrid/exact_rows.cuh")),
 ];
 
@@ -193,7 +194,11 @@ impl<A: Limited> Arithmetic for A {
     }
 
     fn specialise(source: Source, shape: &Shape, number: Number, part: Part, sums: bool) -> Source {
-        specialised(source, shape, number.exponent(), part, sums)
+        let source = specialised(source, shape, number.exponent(), part, sums);
+        if matches!(part, Part::ExactRows(_)) {
+            return source.define("PARTS", shape.fewest_parts());
+        }
+        source
     }
 
     fn spectrum_points(shape: &Shape) -> usize {
@@ -211,7 +216,10 @@ impl<A: Limited> Family for A {
     const LENGTHS_ARE: &'static str = "not a length of this engine on this device";
 
     fn all_lengths() -> Vec<usize> {
-        super::EngineFamily::lengths(&Hybrid, 1, LONGEST)
+        let mut lengths = super::EngineFamily::lengths(&Hybrid, 1, LONGEST);
+        lengths.extend((8..=LONGEST.ilog2()).map(|a| 5 << a).filter(|n| *n <= LONGEST));
+        lengths.sort_unstable();
+        lengths
     }
 
     fn is_outrun(_length: usize) -> bool {

@@ -1,8 +1,9 @@
 //! The root of a number k·b^n + c in the field of q elements, q = 2^31 − 1, that the exact weights of its words need.
 //!
-//! Words w have the weights b^(D_w)·g^w, where word w begins at digit D_w, with g^N = θ = −c·σ/(k·b^n) for N words.
-//! Products are cyclic for σ = 1, and negacyclic for σ = −1. The group of the field has 2·t elements, t odd. −1 is not
-//! a square, so θ is a square for exactly one sign σ, and the squares are a group of t elements.
+//! The two words of point j = P·v + t, t < P, have the weights b^(D_w)·h^v, where word w begins at digit D_w. Here h^(n/P)
+//! is θ = −c·σ/(k·b^n) for n points. Transforms are those over v, and products are cyclic for σ = 1, and negacyclic for σ
+//! = −1. The group of the field has 2·t elements, t odd. −1 is not a square, so θ is a square for exactly one sign σ, and
+//! the squares are a group of t elements.
 
 use warpint_arith::m31::{self, GENERATOR, Q};
 use warpint_arith::primes::inverse_mod;
@@ -12,29 +13,56 @@ use crate::{Number, Sign};
 /// The odd number t.
 const T: u64 = (Q as u64 - 1) / 2;
 
-/// The primes that divide N and t.
+/// The primes that divide a number of points and t.
 const COMMON: [u64; 3] = [3, 7, 11];
+
+/// The numbers P of parts.
+const PARTS: [u32; 4] = [1, 3, 5, 7];
+
+/// The least number of points of one of several parts. There are no shapes for fewer.
+const SHORTEST_PART: u64 = 256;
 
 /// The root of the weights.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Root {
-    /// g.
-    pub(super) g: u32,
+    /// h.
+    pub(super) h: u32,
     /// Whether exact products are negacyclic.
     pub(super) negacyclic: bool,
+    /// P.
+    pub(super) parts: u32,
 }
 
 impl Root {
-    /// Returns the root for N words; `None` if there is none. If N is a power of 2, there is one unless q divides k or
-    /// b. If N is 3 times a power of 2, θ must be a third power, as it is for one of three numbers.
+    /// Returns the root 1 for 2^p − 1, whose weights are powers of 2.
+    pub(super) fn one(parts: u32) -> Self {
+        Self { h: 1, negacyclic: false, parts }
+    }
+
+    /// Returns the root for N = 2·n words with the fewest parts; `None` if there is none. If n or n/3, n/5 or n/7 is a
+    /// power of 2 from 256 on, there is one unless q divides k or b. For one part, n = 3·2^a needs a θ that is a third power, as it
+    /// is for one of three numbers.
     pub(super) fn new(number: Number, words: usize) -> Option<Self> {
-        let n = words as u64;
+        let n = words as u64 / 2;
         let theta = inverse_of_power(number)?;
         let theta = if number.sign() == Sign::Plus { m31::neg(theta) } else { theta };
         let negacyclic = m31::pow(theta, T) != 1;
         let square = if negacyclic { m31::neg(theta) } else { theta };
-        let g = root_of_square(square, n)?;
-        Some(Self { g, negacyclic })
+        let of_parts = |parts: u32| {
+            let n = n.is_multiple_of(parts.into()).then(|| n / u64::from(parts))?;
+            if parts > 1 && n < SHORTEST_PART {
+                return None;
+            }
+            // Transforms need roots of unity.
+            m31::root_of_unity(2 * n)?;
+            Some(Self { h: root_of_square(square, n)?, negacyclic, parts })
+        };
+        PARTS.into_iter().find_map(of_parts)
+    }
+
+    /// Returns v for word w.
+    pub(super) fn power(&self, w: usize) -> u64 {
+        w as u64 / 2 / u64::from(self.parts)
     }
 }
 
@@ -86,7 +114,7 @@ mod tests {
 
     #[test]
     fn roots_have_their_power() {
-        let mut found = [0; 3];
+        let mut found = [0; 4];
         for (k, b) in [
             (1u64, 3u32),
             (7, 1500),
@@ -105,19 +133,21 @@ mod tests {
                         if minus { Q - 1 } else { 1 }
                     };
                     for words in
-                        [1usize << 10, 1 << 20, 3 << 10, 7 << 12, 9 << 10, 11 << 10, 77 << 10]
+                        [1usize << 10, 1 << 20, 3 << 10, 5 << 10, 7 << 9, 9 << 10, 11 << 10, 77 << 10]
                     {
                         let root = Root::new(number, words);
-                        assert!(root.is_some() || !words.is_power_of_two(), "{number}, {words}");
+                        assert!(root.is_some() || words >= 9 << 10, "{number}, {words}");
                         let Some(root) = root else { continue };
                         found[usize::from(root.negacyclic)] += 1;
-                        found[2] += usize::from(!words.is_power_of_two());
+                        found[2] += usize::from(root.parts == 1 && !words.is_power_of_two());
+                        found[3] += usize::from(root.parts > 1);
+                        let points = words as u64 / 2 / u64::from(root.parts);
                         let power = m31::mul(
                             m31::reduce(number.multiplier()),
                             m31::pow(m31::reduce(number.base().into()), n.into()),
                         );
                         let expected = m31::mul(value(root), m31::inverse(power));
-                        assert_eq!(m31::pow(root.g, words as u64), expected, "{number}, {words}");
+                        assert_eq!(m31::pow(root.h, points), expected, "{number}, {words}");
                     }
                 }
             }

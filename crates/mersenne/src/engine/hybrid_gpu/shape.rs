@@ -43,7 +43,9 @@ impl Shape {
         let Self(of) = self;
         let powers = [of.column.q, of.column.a, of.column.b, of.row.b];
         powers.iter().all(|radix| radix.is_power_of_two())
-            && [of.row.q, of.row.a].iter().all(|&radix| has_roots(radix))
+            && of.row.q.is_multiple_of(self.fewest_parts())
+            && [of.row.q / self.fewest_parts(), of.row.a].iter().all(|&radix| has_roots(radix))
+            && self.has_parts(self.fewest_parts())
             && of.column.a > 1
             && of.row.a > 1
             && of.is_sound()
@@ -52,6 +54,19 @@ impl Shape {
 }
 
 impl Shape {
+    /// Returns the number of parts of exact points without which there is no transform: there is no root of unity of order
+    /// 5.
+    pub(super) fn fewest_parts(&self) -> u32 {
+        if self.0.row.len().is_multiple_of(5) { 5 } else { 1 }
+    }
+
+    /// Returns whether rows of exact points can have this number of parts (`kernels/hybrid/exact_rows.cuh`).
+    pub(super) fn has_parts(&self, parts: u32) -> bool {
+        let Line { q, a, b } = self.0.row;
+        let has = q.is_multiple_of(parts) && q > parts && !(a * b).is_multiple_of(parts);
+        parts == 1 || has
+    }
+
     /// Returns the number of pairs of rows of a block of the kernels of exact rows.
     pub(super) fn exact_pairs(&self) -> u32 {
         let twice = 2 * self.0.pairs;

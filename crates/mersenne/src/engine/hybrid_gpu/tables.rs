@@ -4,6 +4,7 @@ use warpint_arith::dd::{Dd, exp2_ratio};
 use warpint_arith::m31::{self, Gauss, root_of_unity};
 
 use super::Shape;
+use super::roots::Root;
 use crate::engine::fp64_gpu::tables as fp64;
 use crate::engine::gpu::{Line, LineTables, Shape as _};
 use crate::layout::WordLayout;
@@ -54,19 +55,11 @@ fn inverse_mod_31(n: u64) -> u64 {
     u64::from(exponent.unwrap_or_default())
 }
 
-/// The exact products of points.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Exact {
-    Cyclic,
-    /// With the frequencies k + ½.
-    Negacyclic,
-}
-
 /// Returns ω_n^k for any sign of k.
 ///
 /// # Panics
 /// Panics if there is no root of order n.
-pub(super) fn root(k: i64, n: u64) -> Gauss {
+pub(super) fn unit(k: i64, n: u64) -> Gauss {
     let k = k.rem_euclid(n as i64) as u64;
     let root = root_of_unity(n);
     assert!(root.is_some(), "there is no root of unity of order {n}");
@@ -82,7 +75,7 @@ fn doubled(Gauss { re, im }: Gauss) -> u64 {
 /// j < `inner`.
 fn powers(outer: std::ops::Range<u32>, inner: u32, n: u64, sign: i64) -> impl Iterator<Item = u64> {
     outer.flat_map(move |i| {
-        (0..inner).map(move |j| doubled(root(sign * i64::from(i) * i64::from(j), n)))
+        (0..inner).map(move |j| doubled(unit(sign * i64::from(i) * i64::from(j), n)))
     })
 }
 
@@ -93,24 +86,27 @@ fn last_step(line: Line) -> impl Iterator<Item = u64> {
     let len = u64::from(line.len());
     (1..b).flat_map(move |b| {
         (0..q).flat_map(move |kq| {
-            (0..a).map(move |ka| doubled(root(-i64::from(b) * i64::from(kq + q * ka), len)))
+            (0..a).map(move |ka| doubled(unit(-i64::from(b) * i64::from(kq + q * ka), len)))
         })
     })
 }
 
-/// Returns the table of exact factors for `columns.cu`.
-fn exact_columns(shape: &Shape) -> Vec<u64> {
+/// Returns the table of exact factors for `columns.cu`. Column j2 = P·v2 + t has the factors of v2 in transforms of n/P
+/// points.
+fn exact_columns(shape: &Shape, root: Root) -> Vec<u64> {
     let line = shape.column();
     let Line { q, a, b } = line;
     let [lq, la, lb] = [q, a, b].map(u64::from);
-    let (rows, columns) = (u64::from(shape.rows()), u64::from(shape.columns()));
+    let parts = u64::from(root.parts);
+    let (rows, columns) = (u64::from(shape.rows()), u64::from(shape.columns()) / parts);
     let mut table: Vec<u64> = powers(1..a, q, lq * la, -1).collect();
     table.extend(last_step(line));
     table.extend(powers(1..a, b, la * lb, 1));
     table.extend(powers(1..q, a * b, rows, 1));
-    for j2 in 0..columns as i64 {
+    for j2 in 0..columns * parts {
+        let v2 = (j2 / parts) as i64;
         let of = |from: u32, to: u32, n: u64| {
-            (from..to).map(move |e| doubled(root(i64::from(e) * j2, n)))
+            (from..to).map(move |e| doubled(unit(i64::from(e) * v2, n)))
         };
         table.extend(of(1, b, lb * columns));
         table.extend(of(0, a, la * lb * columns));
@@ -119,42 +115,43 @@ fn exact_columns(shape: &Shape) -> Vec<u64> {
     table
 }
 
-/// Returns the table of exact factors for `rows.cu`.
-fn exact_rows(shape: &Shape, exact: Exact) -> Vec<u64> {
-    let line = shape.row();
+/// Returns the table of exact factors for `exact_rows.cu`. With parts, q, n and columns are those of a part.
+fn exact_rows(shape: &Shape, root: Root) -> Vec<u64> {
+    let line = Line { q: shape.row().q / root.parts, ..shape.row() };
     let Line { q, a, b } = line;
     let [lq, la, lb] = [q, a, b].map(u64::from);
-    let (rows, columns) = (u64::from(shape.rows()), u64::from(shape.columns()));
+    let (rows, columns) = (u64::from(shape.rows()), u64::from(line.len()));
     let n = rows * columns;
     let times = |x: Gauss, by: u32| x.times(Gauss { re: by, im: 0 });
-    let quarter = m31::inverse(4);
     let scale = m31::inverse(m31::reduce(n));
 
     let mut table: Vec<u64> = powers(1..a, q, lq * la, -1).collect();
     table.extend(last_step(line));
-    for kq in 0..q {
-        table.extend(
-            (0..a).map(|ka| doubled(times(root(-i64::from(kq + q * ka), columns), quarter))),
-        );
+    let (of_points, last) =
+        if root.parts == 1 { (m31::mul(root.h, m31::inverse(4)), 1) } else { (root.h, b) };
+    for kb in 0..last {
+        for kq in 0..q {
+            let k2 = |ka: u32| i64::from(kq + q * (ka + a * kb));
+            table.extend((0..a).map(|ka| doubled(times(unit(-k2(ka), columns), of_points))));
+        }
     }
     for ka in 0..i64::from(a) {
-        table.extend((0..i64::from(b)).map(|b| doubled(times(root(ka * b, la * lb), scale))));
+        table.extend((0..i64::from(b)).map(|b| doubled(times(unit(ka * b, la * lb), scale))));
     }
     table.extend(powers(1..q, a * b, columns, 1));
     // conj(ω_2n)·ω_2n, to the power j2 times twice the frequency k1 or k1 + ½.
-    let norm = root(1, 2 * n).times(root(1, 2 * n).conjugate());
-    let odd = columns >> columns.trailing_zeros();
-    for k1 in 0..odd {
-        let frequency = 2 * k1 + u64::from(exact == Exact::Negacyclic);
+    let norm = unit(1, 2 * n).times(unit(1, 2 * n).conjugate());
+    for k1 in 0..odd_part(line) {
+        let frequency = 2 * k1 + u64::from(root.negacyclic);
         let partner =
-            |j2: u64| norm.pow(j2 * frequency).times(root(-(j2 as i64), columns)).conjugate();
+            |j2: u64| norm.pow(j2 * frequency).times(unit(-(j2 as i64), columns)).conjugate();
         table.extend((0..columns).map(|j2| doubled(partner(j2))));
     }
     for k1 in 0..=rows as i64 / 2 {
         // Twice the frequency, so roots have twice the order.
-        let k1 = 2 * k1 + i64::from(exact == Exact::Negacyclic);
+        let k1 = 2 * k1 + i64::from(root.negacyclic);
         let of = |from: u32, to: u32, n: u64| {
-            (from..to).map(move |e| doubled(root(-i64::from(e) * k1, 2 * n)))
+            (from..to).map(move |e| doubled(unit(-i64::from(e) * k1, 2 * n)))
         };
         table.extend(of(1, q, lq * rows));
         table.extend(of(0, a, lq * la * rows));
@@ -163,11 +160,17 @@ fn exact_rows(shape: &Shape, exact: Exact) -> Vec<u64> {
     table
 }
 
-/// Returns the number of entries of the exact tables for `columns.cu` and `rows.cu`.
+/// Returns the odd part of the length of a line.
+fn odd_part(line: Line) -> u64 {
+    u64::from(line.len() >> line.len().trailing_zeros())
+}
+
+/// Returns the number of entries of the exact tables for `columns.cu` and `exact_rows.cu` without parts. With parts, there
+/// are fewer.
 fn exact_points(shape: &Shape) -> [usize; 2] {
     let of_line = |Line { q, a, b }: Line| (a - 1) * q + (b - 1) * q * a + (q - 1) * a * b;
     let (c, r) = (shape.column(), shape.row());
-    let odd = shape.columns() >> shape.columns().trailing_zeros();
+    let odd = odd_part(r) as u32;
     let columns = of_line(c) + (c.a - 1) * c.b + shape.columns() * (c.b - 1 + c.a + c.q);
     let rows = of_line(r)
         + r.q * r.a
@@ -184,19 +187,20 @@ pub(super) fn bytes(shape: &Shape) -> u64 {
     fp64::bytes(&shape.0) + 8 * (columns + rows) as u64 + 4 * u64::from(exponents)
 }
 
-/// Returns the tables of both kinds of factors, from those of complex factors.
+/// Returns the tables of both kinds of factors, from those of complex factors. The number's root decides about parts, and
+/// about frequencies k or k + ½.
 pub(super) fn lines(
     shape: &Shape,
     complex: LineTables<fp64::Point>,
-    exact: Exact,
+    root: Root,
 ) -> LineTables<u64> {
     let both = |complex: Vec<fp64::Point>, exact: Vec<u64>| {
         let complex = complex.into_iter().flatten().map(f64::to_bits);
         complex.chain(exact).collect()
     };
     LineTables {
-        columns: both(complex.columns, exact_columns(shape)),
-        rows: both(complex.rows, exact_rows(shape, exact)),
+        columns: both(complex.columns, exact_columns(shape, root)),
+        rows: both(complex.rows, exact_rows(shape, root)),
     }
 }
 
@@ -221,7 +225,7 @@ impl Tables {
         let inverse = inverse_mod_31(words);
         let exponent = |w: u64| numerator(w) % 31 * inverse % 31;
         Self {
-            lines: lines(shape, complex, Exact::Cyclic),
+            lines: lines(shape, complex, Root::one(shape.fewest_parts())),
             row_weights: starts.clone().map(|w| pair(weight(w), Dd::ONE)).collect(),
             column_weights: firsts.clone().map(|w| pair(weight(w), scale)).collect(),
             fractions: starts

@@ -182,7 +182,7 @@ fn shapes_that_were_tried_come_first() {
 fn lengths_have_shapes() {
     let family = HybridOn::new(Device::simulator().unwrap());
     let lengths = family.lengths(1, 1 << 24);
-    for n in [1 << 18, 3 << 19, 3 << 20, 21 << 18, 3 << 22, 1 << 12] {
+    for n in [1 << 18, 3 << 19, 3 << 20, 21 << 18, 3 << 22, 1 << 12, 5 << 12, 5 << 18, 5 << 21] {
         assert!(lengths.contains(&n), "{n} {lengths:?}");
     }
 }
@@ -251,7 +251,11 @@ fn refused_extremes<A: Limited>(device: &Device, shape: Shape, p: u32) -> usize 
 #[test]
 fn the_largest_digits_compute_rightly() {
     let device = Device::simulator().unwrap();
-    for name in ["16x16 2.2.4/2.4.2 8/8 1 128.128", "32x24 4.4.2/3.4.2 4/4 2 128.128"] {
+    for name in [
+        "16x16 2.2.4/2.4.2 8/8 1 128.128",
+        "32x24 4.4.2/3.4.2 4/4 2 128.128",
+        "32x40 4.4.2/10.2.2 4/4 2 128.128",
+    ] {
         let shape = Shape(name.parse().ok().unwrap());
         let length = 2 * shape.points();
         // With the fewest bits, carries out of one word reach the digits of two more.

@@ -12,8 +12,8 @@
 //!
 //! # Lengths
 //!
-//! Exact products need a root (module `roots`). For a power of 2 every number has one, for other lengths one of three
-//! numbers or fewer.
+//! Exact products need a root (module `roots`). Every number has one for lengths 2^a, 3·2^a, 5·2^a and 7·2^a, of which the
+//! latter three may take transforms of 3, 5 or 7 parts.
 
 mod bounds;
 
@@ -25,7 +25,7 @@ use warpint_device::{Arg, Device, Source};
 
 use super::limits::Limited;
 use super::roots::Root;
-use super::tables::{self, Exact};
+use super::tables;
 use super::words::{HybridWords, Prepared, Weighted};
 use super::{LARGEST_MULTIPLIER, SLACK, Shape, error_factor_of, exact_rows_of, usual_error_factor};
 use crate::engine::fp64_gpu::bases::last_word;
@@ -163,9 +163,13 @@ impl<A: Limited> Arithmetic for Bases<A> {
 
     fn specialise(source: Source, shape: &Shape, number: Number, part: Part, sums: bool) -> Source {
         let source = super::specialised(source, shape, 0, part, sums);
-        let exact = Root::new(number, 2 * shape.points()).is_some_and(|root| root.negacyclic);
+        let root = Root::new(number, 2 * shape.points()).unwrap_or(Root::one(1));
+        let exact = root.negacyclic;
         let source = match part {
-            Part::ExactRows(_) => return source.define("EXACT_NEGACYCLIC", u32::from(exact)),
+            Part::ExactRows(_) => {
+                let source = source.define("EXACT_NEGACYCLIC", u32::from(exact));
+                return source.define("PARTS", root.parts);
+            }
             _ => source.define("NEGACYCLIC", u32::from(number.sign() == Sign::Plus)),
         };
         if !part.is_of_columns() {
@@ -213,7 +217,7 @@ impl<A: Limited> Weighted for Bases<A> {
             quotient_long,
         ];
         let of_bases = of_bases.into_iter().chain([1.0 / unit]).map(Arg::F64);
-        let exact = exact_steps(layout, root).map(Arg::U32);
+        let exact = exact_steps(layout).map(Arg::U32);
         Ok(Prepared {
             limits: A::limits_of_digits(layout, shape),
             row_weights,
@@ -226,7 +230,7 @@ impl<A: Limited> Weighted for Bases<A> {
             lines: tables::lines(
                 shape,
                 fp64::of_lines(&shape.0, frequencies(number)),
-                if root.negacyclic { Exact::Negacyclic } else { Exact::Cyclic },
+                root,
             ),
         })
     }
@@ -265,16 +269,16 @@ fn weights(layout: &DigitLayout, shape: &Shape) -> (Vec<fp64::Point>, Vec<fp64::
     (rows, columns)
 }
 
-/// Returns b^(D_w)·g^w modulo q.
+/// Returns b^(D_w)·h^v modulo q for word w of point P·v + t.
 fn exact_weight(layout: &DigitLayout, root: Root, w: usize) -> u32 {
     let b = m31::reduce(layout.number().base().into());
-    m31::mul(m31::pow(b, layout.offset(w)), m31::pow(root.g, w as u64))
+    m31::mul(m31::pow(b, layout.offset(w)), m31::pow(root.h, root.power(w)))
 }
 
-/// Returns the doubled factors b^s·g and b^(s+1)·g, their inverses, 1/b and b modulo q, for short words of s digits.
-fn exact_steps(layout: &DigitLayout, root: Root) -> [u32; 6] {
+/// Returns the doubled factors b^s and b^(s+1), their inverses, 1/b and b modulo q, for short words of s digits.
+fn exact_steps(layout: &DigitLayout) -> [u32; 6] {
     let b = m31::reduce(layout.number().base().into());
-    let short = m31::mul(m31::pow(b, layout.rate() >> 32), root.g);
+    let short = m31::pow(b, layout.rate() >> 32);
     let long = m31::mul(short, b);
     [short, long, m31::inverse(short), m31::inverse(long), m31::inverse(b), b].map(|v| 2 * v)
 }
@@ -293,15 +297,21 @@ fn fractions(layout: &DigitLayout, shape: &Shape, root: Root) -> Vec<u32> {
     starts.iter().chain(&points).for_each(|&w| pair(w, 1));
     firsts.iter().for_each(|&w| pair(w, k));
     if root.negacyclic {
-        let n = shape.points() as u64;
+        let n = shape.points() as u64 / u64::from(root.parts);
         let turn = |w: &usize, sign: i64| {
-            let root = tables::root(sign * (*w as i64 / 2), 2 * n);
-            [2 * root.re, 2 * root.im]
+            let unit = tables::unit(sign * root.power(*w) as i64, 2 * n);
+            [2 * unit.re, 2 * unit.im]
         };
         table.extend(starts.iter().flat_map(|w| turn(w, -1)));
         table.extend(starts.iter().chain(&firsts).flat_map(|w| turn(w, 1)));
     }
     table
+}
+
+/// Returns the shape with the number `variant`, or for variant 0 the first one, whose lines have the parts of the number.
+fn wide(number: Number, length: usize, shared_memory: u32, variant: usize) -> Option<Shape> {
+    let root = Root::new(number, length)?;
+    Shape::suited(length, shared_memory, variant, |shape| shape.is_wide() && shape.has_parts(root.parts))
 }
 
 /// The engines for numbers k·b^n ± 1 of at least 10,000 bits that are no Mersenne numbers.
@@ -331,7 +341,7 @@ impl<A: Limited + Sync> Others for OtherBases<A> {
     ) -> Result<Box<dyn Engine>, EngineError> {
         let refuse = |reason| unusable::<A>(number, length, reason);
         let shared_memory = device.info().shared_memory_per_block;
-        let shape = Shape::wide(length, shared_memory, options.variant);
+        let shape = wide(number, length, shared_memory, options.variant);
         let shape = shape.ok_or_else(|| refuse("there is no such shape of this length"))?;
         if options.check_squarings {
             return Err(refuse("squarings cannot be checked"));
@@ -344,17 +354,25 @@ impl<A: Limited + Sync> Others for OtherBases<A> {
     }
 }
 
-/// Returns the sources of the kernels for both signs and both kinds of exact products, as [`super::sources`] does.
+/// Returns the sources of the kernels for both signs and both kinds of exact products, and for lengths 3·2^a with and
+/// without parts, as [`super::sources`] does.
 pub(super) fn sources(length: usize, shared_memory: u32) -> Vec<Source> {
-    let Some(shape) = Shape::wide(length, shared_memory, 0) else { return vec![] };
-    // Modulo q, 2 is a square, and 3 is none.
     let signs = [Sign::Minus, Sign::Plus].into_iter();
-    let numbers = signs
-        .flat_map(|sign| [2, 3].into_iter().filter_map(move |b| Number::new(1, b, 1, sign).ok()));
-    numbers
-        .filter(|number| Root::new(*number, length).is_some())
-        .flat_map(|number| gpu::sources_of::<Bases<Hybrid>>(&shape, number, None))
-        .collect()
+    let numbers = signs.flat_map(|sign| {
+        (2..12).filter_map(move |b| Number::new(1, b, 1, sign).ok())
+    });
+    let mut kinds = vec![];
+    let mut found = vec![];
+    for number in numbers {
+        let Some(root) = Root::new(number, length) else { continue };
+        let kind = (number.sign() == Sign::Plus, root.negacyclic, root.parts);
+        let Some(shape) = wide(number, length, shared_memory, 0) else { continue };
+        if !kinds.contains(&kind) {
+            kinds.push(kind);
+            found.extend(gpu::sources_of::<Bases<Hybrid>>(&shape, number, None));
+        }
+    }
+    found
 }
 
 #[cfg(test)]

@@ -49,6 +49,7 @@ fn residues_agree<A: Limited>(lengths: &[usize], forms: &[(u64, u32)]) {
     println!("seed {seed}");
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let mut kinds = std::collections::HashSet::new();
+    let mut parts = std::collections::BTreeMap::new();
     for &length in lengths {
         for &(k, b) in forms {
             for sign in [Sign::Minus, Sign::Plus] {
@@ -62,19 +63,32 @@ fn residues_agree<A: Limited>(lengths: &[usize], forms: &[(u64, u32)]) {
                         println!("{number} in {length} words: {error:.5}, {root:?}");
                         assert!(error < 0.1, "{number} in {length} words: {error}");
                         kinds.insert((sign == Sign::Plus, root.negacyclic));
+                        *parts.entry((length, root.parts)).or_insert(0) += 1;
                     }
                 }
             }
         }
     }
+    println!("numbers with a length and parts: {parts:?}");
     assert_eq!(kinds.len(), 4, "{kinds:?}");
+    // A number has the fewest parts that it can have.
+    for &length in lengths {
+        let odd = (length >> length.trailing_zeros()) as u32;
+        assert!(odd == 1 || parts.keys().any(|key| key.0 == length && key.1 > 1), "{parts:?}");
+    }
 }
 
 #[test]
 fn residues_agree_with_exact_integers() {
     let forms = [(13, 2), (1, 3), (7, 1500), (10, 1499), (1, 65_537), (1_048_575, 10), (3, 10_007)];
     residues_agree::<Hybrid>(&[1024], &forms);
-    residues_agree::<Hybrid>(&[1536, 1792], &[(1, 2), (1_048_575, 10), (3, 10_007)]);
+}
+
+#[test]
+fn residues_of_parts_agree_with_exact_integers() {
+    residues_agree::<Hybrid>(&[1536, 3584], &[(1, 2), (3, 10_007)]);
+    residues_agree::<HybridFast>(&[2560], &[(1, 3), (7, 1500)]);
+    residues_agree::<HybridFast>(&[4608], &[(10, 1499)]);
 }
 
 #[test]
@@ -83,6 +97,25 @@ fn residues_agree_with_exact_integers_for_statistical_margins() {
         &[1024, 2048],
         &[(13, 2), (7, 1500), (1_048_575, 10), (3, 10_007)],
     );
+}
+
+#[test]
+fn lengths_have_shapes_with_parts() {
+    let family = HybridOn::new(Device::simulator().unwrap());
+    for (shared_memory, longest) in [(227 << 10, 24), (64 << 10, 18)] {
+        for parts in [3, 5, 7] {
+            for a in 9..=longest {
+                let length = (parts as usize) << a;
+                if family.lengths(length, length).is_empty() {
+                    continue;
+                }
+                let has = |shape: &Shape| shape.is_wide() && shape.has_parts(parts);
+                let found = Shape::suited(length, shared_memory, 0, has);
+                println!("{length} {parts} {}", found.map_or("-".into(), |shape| shape.to_string()));
+                assert!(found.is_some(), "{length} words, {parts} parts, {shared_memory} bytes");
+            }
+        }
+    }
 }
 
 #[test]
@@ -142,10 +175,10 @@ fn other_numbers_are_refused() {
             "{error}"
         );
     }
-    // Among four exponents in succession, there is one without a root of order 3.
+    // Among four exponents in succession, there is one without a third root.
     let without =
         (10_000..10_004).filter_map(|n| Number::new(1, 10, n, Sign::Minus).ok()).find(|&number| {
-            let error = margin::<Hybrid>(number, 3 << 10);
+            let error = margin::<Hybrid>(number, 9 << 10);
             matches!(error, Err(EngineError::Unusable { reason, .. }) if reason.contains("no root"))
         });
     assert!(without.is_some());
