@@ -37,12 +37,18 @@ pub(crate) struct Options {
     /// Time squarings modulo these numbers k*b^n+1 or k*b^n-1 instead, by each engine that takes them
     #[arg(long, value_delimiter = ',', value_name = "NUMBER")]
     numbers: Vec<Number>,
+    /// Time these numbers with this engine only
+    #[arg(long)]
+    engine: Option<String>,
     /// Also time squarings of this many numbers at a time
     #[arg(long, value_delimiter = ',')]
     together: Vec<usize>,
-    /// The variants that squarings of several numbers at a time try
+    /// The variants that squarings of several numbers at a time, or of these numbers, try
     #[arg(long, value_delimiter = ',', default_values_t = [0])]
     variants: Vec<usize>,
+    /// Also time these numbers in the variants with these names, at the lengths that have them
+    #[arg(long, value_delimiter = ',', value_name = "NAME")]
+    shapes: Vec<String>,
     /// Square several numbers at a time in launches of their own instead of common ones
     #[arg(long)]
     apart: bool,
@@ -113,8 +119,12 @@ fn each(
     );
     println!("|---|---|---:|---:|---:|---:|---:|---:|---|");
     for &number in numbers {
-        for &family in families.iter().filter(|family| family.takes(number)) {
+        let asked = |family: &&&dyn EngineFamily| {
+            options.engine.as_ref().is_none_or(|name| name == family.name()) && family.takes(number)
+        };
+        for &family in families.iter().filter(asked) {
             let plan = Plan::of_family(number, family, None, options.threads)?;
+            others(plan.length(), family, number, options)?;
             let mut timer = plan.timer()?;
             timer.warm_up(200)?;
             timer.lap(200)?;
@@ -149,6 +159,34 @@ fn each(
                 "| {number} | {name} | {words} | {bits:.2} | {best:.2} | {margin:.2} {round_off}| {kernels} |"
             );
         }
+    }
+    Ok(())
+}
+
+/// Prints a line for each variant other than the first one of a length: its name, and the time of a squaring.
+fn others(
+    length: usize,
+    family: &'static dyn EngineFamily,
+    number: Number,
+    options: &Options,
+) -> Result<()> {
+    let names = family.profiled().map(|family| family.variants(length)).unwrap_or_default();
+    let named = names.iter().enumerate().filter(|(_, name)| options.shapes.contains(name));
+    let more = options.variants.iter().copied().filter(|variant| *variant > 0);
+    for variant in more.chain(named.map(|(variant, _)| variant)) {
+        let build = BuildOptions { variant, ..BuildOptions::new(1, 1) };
+        // Not every variant suits every number.
+        let Ok(mut engine) = family.build_for(number, length, build) else { continue };
+        engine.set(0, 3, Shift::ZERO)?;
+        squared(&mut engine, 1000)?;
+        let start = Instant::now();
+        squared(&mut engine, 1000)?;
+        let laps = (options.lap / start.elapsed().as_secs_f64()).clamp(1.0, 1000.0) as u64;
+        let start = Instant::now();
+        squared(&mut engine, 1000 * laps)?;
+        let each = start.elapsed().as_secs_f64() * 1e3 / laps as f64;
+        let name = names.get(variant).map_or("", String::as_str);
+        println!("| {number} | {} | {length} | variant {variant}, {name} | {each:.2} |", family.name());
     }
     Ok(())
 }

@@ -50,8 +50,8 @@ pub(crate) struct TestArgs {
 
     /// Use this transform length, in words: 393216, 384K, 4M [default: the fastest safe one]. fp64
     /// accepts most even lengths whose prime factors are at most 7; goldilocks accepts 2^k and
-    /// 5·2^k; hybrid and hybrid-fast accept 2^k·m for m = 1, 3, 7, 9, 11, 21, 33 and 77. The error message for a length that
-    /// cannot be used names the nearest ones that can.
+    /// 5·2^k; hybrid and hybrid-fast accept 2^k·m for m = 1, 3, 7, 9, 11, 21, 33 and 77, on a GPU also 5. The error
+    /// message for a length that cannot be used names the nearest ones that can.
     #[arg(long, value_name = "N", value_parser = units::parse_words)]
     pub(crate) length: Option<usize>,
 

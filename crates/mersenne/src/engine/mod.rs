@@ -8,7 +8,7 @@
 //! | [`plain`] | products of natural numbers, exact, any N | 1 |
 //! | [`fp64`] | complex FP64 FFT, irrational-base weights, balanced digits | 2^a·3^b·5^c·7^d |
 //! | [`goldilocks`] | integers mod 2^64 − 2^32 + 1, exact | 2^k, 5·2^k |
-//! | [`hybrid`] | complex FP64 FFT and GF((2^31 − 1)²) together, exact | 2^a·{1, 3, 7, 9, 11, 21, 33, 77} |
+//! | [`hybrid`] | complex FP64 FFT and GF((2^31 − 1)²) together, exact | 2^a·{1, 3, 7, 9, 11, 21, 33, 77}, on a device also 5·2^a |
 //! | `hybrid-fast` | the same with longer words, measured round-off | the same |
 //!
 //! The lengths in the table are numbers of words (digits of a residue). The Lucas–Lehmer test, the

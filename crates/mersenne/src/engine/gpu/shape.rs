@@ -165,8 +165,7 @@ pub(in crate::engine) trait Shape:
         self.width() > 1
     }
 
-    /// Returns the shape with the number `variant` in [`Self::all`], if its tiles are wide. For variant 0, returns the
-    /// first such shape.
+    /// Returns the first shape with wide tiles ([`Self::suited`]).
     fn wide(n: usize, shared_memory: u32, variant: usize) -> Option<Self> {
         Self::suited(n, shared_memory, variant, Self::is_wide)
     }

@@ -36,7 +36,7 @@ use shape::Shape;
 use words::HybridWords;
 
 /// The engine family `hybrid` on a device, for numbers 2^p − 1 and k·b^n ± 1 with k < 2^20. Transform lengths are N =
-/// 2^a·m words with m = 1, 3, 7, 9, 11, 21, 33 or 77; most numbers k·b^n ± 1 have lengths with m = 1 only. Tiles of
+/// 2^a·m words with m = 1, 3, 5, 7, 9, 11, 21, 33 or 77; most numbers k·b^n ± 1 have lengths with m up to 7 only. Tiles of
 /// the transform must fit into the device's shared memory.
 ///
 /// Every product is proven to be exact, or refused: the error of FP64 is below a constant times the
