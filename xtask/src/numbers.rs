@@ -186,7 +186,10 @@ fn others(
         squared(&mut engine, 1000 * laps)?;
         let each = start.elapsed().as_secs_f64() * 1e3 / laps as f64;
         let name = names.get(variant).map_or("", String::as_str);
-        println!("| {number} | {} | {length} | variant {variant}, {name} | {each:.2} |", family.name());
+        println!(
+            "| {number} | {} | {length} | variant {variant}, {name} | {each:.2} |",
+            family.name()
+        );
     }
     Ok(())
 }

@@ -132,9 +132,16 @@ mod tests {
                         let minus = (sign == Sign::Plus) != root.negacyclic;
                         if minus { Q - 1 } else { 1 }
                     };
-                    for words in
-                        [1usize << 10, 1 << 20, 3 << 10, 5 << 10, 7 << 9, 9 << 10, 11 << 10, 77 << 10]
-                    {
+                    for words in [
+                        1usize << 10,
+                        1 << 20,
+                        3 << 10,
+                        5 << 10,
+                        7 << 9,
+                        9 << 10,
+                        11 << 10,
+                        77 << 10,
+                    ] {
                         let root = Root::new(number, words);
                         assert!(root.is_some() || words >= 9 << 10, "{number}, {words}");
                         let Some(root) = root else { continue };

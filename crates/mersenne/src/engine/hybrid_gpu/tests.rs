@@ -121,7 +121,20 @@ fn norms_and_distances_have_limits() {
 
 #[test]
 fn plans_use_the_factors_of_usual_shapes() {
-    for n in [1 << 18, 3 << 19, 3 << 20, 77 << 16, 21 << 18, 3 << 22] {
+    for n in [
+        5 << 15,
+        7 << 15,
+        1 << 18,
+        5 << 17,
+        7 << 17,
+        5 << 18,
+        3 << 19,
+        5 << 20,
+        3 << 20,
+        77 << 16,
+        21 << 18,
+        3 << 22,
+    ] {
         let shape = Shape::best(n, 227 << 10).unwrap();
         let (usual, exact) = (super::usual_error_factor(n), super::error_factor(&shape));
         assert!((0.85..1.0).contains(&(exact / usual)), "{n}: {shape} {exact} {usual}");

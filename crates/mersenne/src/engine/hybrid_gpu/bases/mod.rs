@@ -227,11 +227,7 @@ impl<A: Limited> Weighted for Bases<A> {
             unit,
             largest_multiplier: largest_multiplier(layout),
             last: Some(last_word(layout)),
-            lines: tables::lines(
-                shape,
-                fp64::of_lines(&shape.0, frequencies(number)),
-                root,
-            ),
+            lines: tables::lines(shape, fp64::of_lines(&shape.0, frequencies(number)), root),
         })
     }
 }
@@ -311,7 +307,9 @@ fn fractions(layout: &DigitLayout, shape: &Shape, root: Root) -> Vec<u32> {
 /// Returns the shape with the number `variant`, or for variant 0 the first one, whose lines have the parts of the number.
 fn wide(number: Number, length: usize, shared_memory: u32, variant: usize) -> Option<Shape> {
     let root = Root::new(number, length)?;
-    Shape::suited(length, shared_memory, variant, |shape| shape.is_wide() && shape.has_parts(root.parts))
+    Shape::suited(length, shared_memory, variant, |shape| {
+        shape.is_wide() && shape.has_parts(root.parts)
+    })
 }
 
 /// The engines for numbers k·b^n ± 1 of at least 10,000 bits that are no Mersenne numbers.
@@ -358,9 +356,8 @@ impl<A: Limited + Sync> Others for OtherBases<A> {
 /// without parts, as [`super::sources`] does.
 pub(super) fn sources(length: usize, shared_memory: u32) -> Vec<Source> {
     let signs = [Sign::Minus, Sign::Plus].into_iter();
-    let numbers = signs.flat_map(|sign| {
-        (2..12).filter_map(move |b| Number::new(1, b, 1, sign).ok())
-    });
+    let numbers =
+        signs.flat_map(|sign| (2..12).filter_map(move |b| Number::new(1, b, 1, sign).ok()));
     let mut kinds = vec![];
     let mut found = vec![];
     for number in numbers {

@@ -111,7 +111,10 @@ fn lengths_have_shapes_with_parts() {
                 }
                 let has = |shape: &Shape| shape.is_wide() && shape.has_parts(parts);
                 let found = Shape::suited(length, shared_memory, 0, has);
-                println!("{length} {parts} {}", found.map_or("-".into(), |shape| shape.to_string()));
+                println!(
+                    "{length} {parts} {}",
+                    found.map_or("-".into(), |shape| shape.to_string())
+                );
                 assert!(found.is_some(), "{length} words, {parts} parts, {shared_memory} bytes");
             }
         }
