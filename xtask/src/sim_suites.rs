@@ -73,7 +73,10 @@ const SUITES: &[Suite] = &[
     ("hybrid-512", |device| hybrid(device, 11_213, 512)),
     ("hybrid-2688", |device| hybrid(device, 44_497, 2688)),
     ("hybrid-base-1021-1024", |device| hybrid_form(device, "7*1021^2001+1", 1024)),
-    ("hybrid-base-10-1536", |device| hybrid_form(device, "10^9000-1", 1536)),
+    // Three parts.
+    ("hybrid-base-10-1536", |device| hybrid_form(device, "10^9001-1", 1536)),
+    // Carries in units of 16.
+    ("hybrid-base-5003-1024", |device| hybrid_form(device, "1001*5003^1468+1", 1024)),
     ("fp64-checked-1344", |device| fp64_checked(device, 21_701, 1344)),
 ];
 

@@ -12,14 +12,29 @@ constexpr u32 ADDEND_ROW = 1, ADDEND_COLUMN = 2, ADDEND_HALF = 3, ADDEND_BIT = 4
 // first block has read. Word 0 is not used: with these indices kernels spill the fewest registers.
 constexpr u32 NEXT = 2, READ = 1;
 
+// COARSE, if defined and not 0: carries between blocks have up to 55 bits and a sign (hybrid/columns.cu).
+#ifndef COARSE
+#define COARSE 0
+#endif
+
+// The number of bits below the tag of a word, and the largest tag.
+constexpr u32 UNTAGGED = COARSE > 0 ? 56 : 52;
+constexpr u32 TAGS = (1u << (64 - UNTAGGED)) - 1;
+
+#if COARSE
+DEVICE u64 tagged(i64 v, u32 tag) { return ((u64)v & ((1ull << UNTAGGED) - 1)) | (u64)tag << UNTAGGED; }
+// Returns a double with the bits of the integer.
+DEVICE double untagged(u64 word) { return __longlong_as_double((i64)(word << (64 - UNTAGGED)) >> (64 - UNTAGGED)); }
+#else
 // Returns the bits of a double that holds an integer + 1.5·2^52, with a tag in place of the upper
 // 12 bits, which are known.
 DEVICE u64 tagged(double v, u32 tag) {
-    return ((u64)__double_as_longlong(v) & ((1ull << 52) - 1)) | (u64)tag << 52;
+    return ((u64)__double_as_longlong(v) & ((1ull << UNTAGGED) - 1)) | (u64)tag << UNTAGGED;
 }
 DEVICE double untagged(u64 word) {
-    return __longlong_as_double((i64)((word & ((1ull << 52) - 1)) | (u64)0x433 << 52));
+    return __longlong_as_double((i64)((word & ((1ull << UNTAGGED) - 1)) | (u64)0x433 << UNTAGGED));
 }
+#endif
 
 // The memory in which a warp's threads pass carries to each other: the slots of their own points,
 // which no other thread uses until the points are stored again. Of the two words of a slot, eight
@@ -82,7 +97,7 @@ DEVICE void receive(Complex* tile, const u64* carries, u64* tickets, u32 columns
     // All threads have taken their points out of the slots.
     __syncwarp();
     double* slot = (double*)(tile + Tile::at(0, m / B, m % B)) + (1 - owner / 8 % 2);
-    auto tagged = [&](u64 w) { return w >> 52 == tag; };
+    auto tagged = [&](u64 w) { return w >> UNTAGGED == tag; };
     auto own = [&](auto f) {
         unrolled<0, ITEMS>([&](auto k) {
             u32 i = first + WIDTH * VALUE(k);

@@ -23,8 +23,12 @@
 // DIGITS, if defined as 1 together with FORM: residues modulo N = k·b^n + c, c = ±1, in words of digits to the base b
 // (digit_weights.cuh). A register holds X/k, whose stored square is k·x². Carries enter four words, as in
 // fp64/columns.cu: a thread passes on the carry of its words, then the second carry, which arises when the first carry
-// of the preceding point is added. NEGACYCLIC is 1 for c = 1. A carry of 15·2^47 or more, and a digit of 7·2^28 or
+// of the preceding point is added. NEGACYCLIC is 1 for c = 1. A carry of 15·2^47 units or more, and a digit of 7·2^28 or
 // more, count as a distance of 1.
+//
+// COARSE: the unit of first carries is 2^COARSE. The digits that they leave are 2^COARSE times too large, until the first
+// carry of the preceding point is added. A first carry is a double. In words between blocks, the sum of both carries is an
+// integer of 56 bits.
 #include "handover.cuh"
 #include "last_word.cuh"
 #if DIGITS
@@ -119,6 +123,8 @@ DEVICE Parts parts_of(double x, double unweight, u32 r, double& distance) {
 }
 
 #if FORM
+// The unit of first carries.
+constexpr double UNIT = 1u << COARSE;
 static_assert(WIDTH > 1, "second carries pass within a tile");
 // The upper word of the magnitude of v, and that of 15·2^47. With a remainder, smaller carries are below 2^51.
 DEVICE u32 magnitude(double v) { return (u32)__double2hiint(v) & 0x7fffffffu; }
@@ -128,6 +134,23 @@ constexpr u32 LARGE_DIGIT = (1023 + 30) << 20 | 0xc0000;
 // Reports a distance of 1, with which no product is trusted.
 DEVICE void refuse_if(bool so, u64* worst_distance) {
     if (so) atomicMax((u32*)worst_distance, 1023u << 20);
+}
+#endif
+
+// The base by which a first carry is split off: UNIT times that of the word.
+DEVICE auto first_base(const Words& words, bool is_long) {
+    auto base = words.base(is_long);
+#if COARSE
+    base.power *= UNIT, base.inverse *= 1.0 / UNIT, base.quotient *= 1.0 / UNIT;
+#endif
+    return base;
+}
+#if COARSE
+// Adds a carry of up to 2^55 whose lower bits are 0.
+DEVICE void add_coarse(Parts& z, double carry) {
+    const double high = fma(carry, 1.0 / 2147483648.0, MAGIC) - MAGIC;
+    z.f += high;
+    z.v += fma(-high, 2147483648.0, carry);
 }
 #endif
 
@@ -165,17 +188,25 @@ DEVICE void carry_out(const Complex (&x)[Q], Gauss* exact, const Handover& hando
         z1.f *= multiplier, z1.v *= multiplier;
 #endif
         double carry;
-        const i32 first = to_integer(words.base(p.long0).split(z0, carry));
+        const i32 first = to_integer(first_base(words, p.long0).split(z0, carry));
 #if FORM
         largest = max(largest, magnitude(carry));
 #endif
+#if COARSE
+        add_coarse(z1, carry * UNIT);
+#else
         z1.v += carry;
-        const i32 second = to_integer(words.base(p.long1).split(z1, carry));
+#endif
+        const i32 second = to_integer(first_base(words, p.long1).split(z1, carry));
         exact[WIDTH * I] = {(u32)first, (u32)second};
 #if FORM
         largest = max(largest, magnitude(carry));
 #endif
+#if COARSE
+        carry *= UNIT;
+#else
         carry += MAGIC;
+#endif
 #if !FORM
         if (c == WIDTH - 1) store_relaxed(&carries[columns * ROWS + I * M + m], tagged(carry, tag));
 #endif
@@ -191,25 +222,66 @@ DEVICE void carry_out(const Complex (&x)[Q], Gauss* exact, const Handover& hando
 }
 
 #if FORM
-// Adds the carry of the preceding point, + MAGIC, to the digits of a point. Returns the carry that arises, + MAGIC.
-DEVICE double pass_on(Gauss& digits, double incoming, const Words& words, const Point& p) {
+// Adds a carry to the first digit of a point, and `more` to the second one. Returns the carry that arises, + MAGIC.
+DEVICE double pass_on(Gauss& digits, double incoming, double more, const Words& words, const Point& p) {
     double carry;
-    const i32 first = to_integer(words.base(p.long0).split(to_double(digits.re) + (incoming - MAGIC), carry));
+    const i32 first = to_integer(words.base(p.long0).split(to_double(digits.re) + incoming, carry));
+#if COARSE
+    carry += more;
+#endif
     const i32 second = to_integer(words.base(p.long1).split(to_double(digits.im) + carry, carry));
     digits = {(u32)first, (u32)second};
     return carry + MAGIC;
 }
+// Adds the first carry of the preceding thread in this way.
+DEVICE double pass_on_first(Gauss& digits, double first, const Words& words, const Point& p) {
+#if COARSE
+    double more;
+    const double rest = words.base(p.long0).split(first, more);
+    return pass_on(digits, rest, more, words, p);
+#else
+    return pass_on(digits, first - MAGIC, 0.0, words, p);
+#endif
+}
+// Adds in this way what the preceding block passed on: the sum of its carries.
+DEVICE double pass_on_received(Gauss& digits, double received, const Words& words, const Point& p) {
+#if COARSE
+    const i64 both = __double_as_longlong(received), low = both & ((1 << COARSE) - 1);
+    double more;
+    const double rest = words.base(p.long0).split((double)(both - low), more);
+    return pass_on(digits, rest + (double)low, more, words, p);
+#else
+    return pass_on(digits, received - MAGIC, 0.0, words, p);
+#endif
+}
 
-// Returns the carry into word 0, + MAGIC, for the carry out of the last word, + MAGIC, and adds the rest to the
-// digits of the last two words. The carry times b^κ has up to 2^71, so it takes two doubles; the rest is below k.
-DEVICE double wrap(Gauss& digits, double carry, const LastWord& last, u64* worst_distance) {
-    const double high = (carry - MAGIC) * last.up, low = fma(carry - MAGIC, last.up, -high);
+// Returns the carry into word 0 as a word between blocks, for the sum first + second of the carries out of the last word,
+// and adds the rest to the digits of the last two words. The carry times b^κ has up to 2^(71 + COARSE), so it takes two
+// doubles; the rest is below k.
+DEVICE u64 wrap(Gauss& digits, double first, double second, const LastWord& last, u64* worst_distance, u32 tag) {
+#if COARSE
+    const double high = first * last.up, low = fma(first, last.up, -high) + second * last.up - last.less;
+    // Quotients in units, then in ones.
+    const double upper_q = fma(high, last.inverse_k / UNIT, MAGIC) - MAGIC;
+    refuse_if(magnitude(upper_q) >= TOO_LARGE, worst_distance);
+    const double rest_of_units = fma(-upper_q * UNIT, last.k, high) + low;
+    const double q = fma(rest_of_units, last.inverse_k, MAGIC) - MAGIC;
+    const double rest = fma(-q, last.k, rest_of_units);
+#else
+    const double carry = first + second;
+    const double high = carry * last.up, low = fma(carry, last.up, -high);
     const double q = fma(high, last.inverse_k, MAGIC) - MAGIC;
     refuse_if(magnitude(q) >= TOO_LARGE, worst_distance);
-    const double rest = fma(-q, last.k, high) + low - last.less, upper = fma(rest, last.down, MAGIC) - MAGIC;
-    const i32 first = to_integer(fma(fma(-upper, last.lift, rest), last.low, to_double(digits.re)));
-    digits = {(u32)first, (u32)to_integer(to_double(digits.im) + upper)};
-    return fma(last.sign, q, -last.less_0) + MAGIC;
+    const double rest = fma(-q, last.k, high) + low - last.less;
+#endif
+    const double upper = fma(rest, last.down, MAGIC) - MAGIC;
+    const i32 before = to_integer(fma(fma(-upper, last.lift, rest), last.low, to_double(digits.re)));
+    digits = {(u32)before, (u32)to_integer(to_double(digits.im) + upper)};
+#if COARSE
+    return tagged((i64)(last.sign * (upper_q * UNIT)) + (i64)fma(last.sign, q, -last.less_0), tag);
+#else
+    return tagged(fma(last.sign, q, -last.less_0) + MAGIC, tag);
+#endif
 }
 
 // Adds the first carries of preceding points, except to the first column, and passes on the second carries.
@@ -222,14 +294,21 @@ DEVICE void carry_on(Gauss* exact, const Handover& handover, const Weights& weig
         constexpr int I = VALUE(i);
         if (c == 0) return;
         Gauss& digits = exact[WIDTH * I];
-        const double second = pass_on(digits, handover.take(I), weights.words, weights.point<I>());
+        const double second = pass_on_first(digits, handover.take(I), weights.words, weights.point<I>());
         handover.give_second(I, second);
         if (c < WIDTH - 1) return;
-        double both = handover.own(I) + (second - MAGIC);
+#if COARSE
+        u64 word = tagged((i64)handover.own(I) + (i64)(second - MAGIC), tag);
+#else
+        u64 word = tagged(handover.own(I) + (second - MAGIC), tag);
+#endif
         if constexpr (I == Q - 1) {
-            if (m == M - 1 && columns == TILES - 1) both = wrap(digits, both, last, worst_distance);
+            if (m == M - 1 && columns == TILES - 1) {
+                const double first = COARSE ? handover.own(I) : handover.own(I) - MAGIC;
+                word = wrap(digits, first, second - MAGIC, last, worst_distance, tag);
+            }
         }
-        store_relaxed(&carries[columns * ROWS + I * M + m], tagged(both, tag));
+        store_relaxed(&carries[columns * ROWS + I * M + m], word);
     });
 }
 #endif
@@ -262,7 +341,7 @@ spectrum_to_digits(Complex* data, i32* __restrict__ digits,
         last_launch();
         return;
     }
-    const u32 turn = (u32)(ticket % (TILES + 1)), tag = (u32)(launch % 4095) + 1;
+    const u32 turn = (u32)(ticket % (TILES + 1)), tag = (u32)(launch % TAGS) + 1;
     const u32 columns_ = turn == TILES ? 0 : turn;
     const u32 column = columns_ * WIDTH + threadIdx.x % WIDTH, m = threadIdx.x / WIDTH;
     both_inverse_b(data, (const Gauss*)(data + POINTS), of, columns_);
@@ -305,7 +384,8 @@ spectrum_to_digits(Complex* data, i32* __restrict__ digits,
     if (threadIdx.x % WIDTH == 0) {
         unrolled<0, Q>([&](auto i) {
             Gauss& digits = own[WIDTH * VALUE(i)];
-            handover.give_second(VALUE(i), pass_on(digits, handover.take(VALUE(i)), words, weights.point<VALUE(i)>()));
+            const Point p = weights.point<VALUE(i)>();
+            handover.give_second(VALUE(i), pass_on_received(digits, handover.take(VALUE(i)), words, p));
         });
     }
     __syncwarp();

@@ -2,9 +2,9 @@
 // (columns.cu): residues modulo k·b^n + c, c = ±1. fp64/columns.cu (FORM and DIGITS) has the layout of words.
 //
 // A word w has the weight a_w = b^(D_w)/K^w in FP64, K^N = k·b^n, where D_w = ⌈w·ρ⌉ is its first digit. In the field of
-// q² elements, q = 2^31 − 1, the weight is A_w = b^(D_w)·g^w with g in the field of q elements and g^N =
-// −c·σ/(k·b^n), where products are cyclic for σ = 1 and negacyclic for σ = −1 (EXACT_NEGACYCLIC). One of both has such
-// a g if N is a power of 2, because −1 is not a square modulo q, and squares are N-th powers.
+// q² elements, q = 2^31 − 1, both words of point j = P·v + t have the weights A_w = b^(D_w)·h^v, for exact transforms of P
+// parts (exact_rows.cuh), with h in the field of q elements and h^(ROWS·COLUMNS/P) = −c·σ/(k·b^n). Products are cyclic for
+// σ = 1 and negacyclic for σ = −1 (EXACT_NEGACYCLIC).
 //
 // With EXACT_NEGACYCLIC the points have the factor ω_(2n)^(−j) before the transform over j, and lack it afterwards. Its
 // part that depends on the column is a factor of the rows (exact_rows.cuh); after the transforms, both parts are here.
@@ -46,7 +46,7 @@ struct Words {
     // 1 over the unit of norms, which is (K·b)²/2^16. Weighted digits are below 3·K·b, unless
     // words are too short for carries.
     double own_inverse_unit;
-    // Modulo q, doubled: b^s·g and b^(s+1)·g, their inverses, 1/b, and b.
+    // Modulo q, doubled: b^s and b^(s+1), their inverses, 1/b, and b.
     u32 step_short, step_long, back_short, back_long, lower, raise;
     DEVICE Base base(bool is_long) const {
         return {is_long ? of_long.power : of_short.power, is_long ? of_long.inverse : of_short.inverse,

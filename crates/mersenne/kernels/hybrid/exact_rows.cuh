@@ -18,10 +18,10 @@
 // pair by itself. The factor of the second line is (conj(ω_2n)·ω_2n)^((2·k1 + 1)·j2)·ω_COLUMNS^(−j2).
 //
 // Parts. If PARTS = P > 1, point j = P·v + t belongs to part t, and the transforms are those over v, of n/P points each.
-// Above, n, COLUMNS and j2 then stand for n/P, COLUMNS/P and v2 = ⌊j2/P⌋. Points of the same frequency k are the
-// coefficients of a polynomial in y with y^P = ξ_k = h·ω^(−k), where y^(n/P) is h·ω^(−k) for the weights h^v of the
-// points. Products are those of polynomials. P divides Q but not M, so the points q·M + m of a thread with the same
-// q mod P have the same t = (q·M + m) mod P, and v2 = ⌊q/P⌋·M + ⌊((q mod P)·M + m)/P⌋.
+// Above, and in the tables below, n, COLUMNS and j2 then stand for n/P, COLUMNS/P and ⌊j2/P⌋. Points of the same
+// frequency k are the coefficients of a polynomial in y, where y is a step from one point to the next and y^P is ξ_k =
+// h·ω^(−k) for weights h^v. Products are those of polynomials. P divides Q but not M, so the points q·M + m of a thread
+// with the same q mod P have the same t = (q·M + m) mod P, and v2 = ⌊q/P⌋·M + ⌊((q mod P)·M + m)/P⌋.
 #pragma once
 #include "exact_line.cuh"
 #include "exact_polynomials.cuh"
@@ -166,8 +166,8 @@ DEVICE void exact_inverse_q(Gauss* data, const Gauss* __restrict__ tables, Gauss
     });
 }
 
-// After a barrier, the transforms of both lines of a pair over a, or their inverses. Teams have both
-// lines of a pair, in this step and the next.
+// After a barrier, the transforms of both lines of a pair over a, or their inverses. Without parts, teams have
+// both lines of a pair, in this step and the next.
 template <int SIGN, class Barrier>
 DEVICE void exact_transform_a(const Gauss* __restrict__ tables, Gauss* tile, const Barrier& before) {
     constexpr int FROM = SIGN == FORWARD ? 1 : 0;

@@ -367,6 +367,10 @@ impl Others for OtherNumbers {
         }
     }
 
+    fn has_shape(&self, _: Number, length: usize, shared_memory: u32) -> bool {
+        Shape::has_suited(length, shared_memory, Shape::is_wide)
+    }
+
     fn digits_of_products(&self, number: Number, length: usize) -> usize {
         if is_weighted(number, length) { 0 } else { Reduction::digits(length) }
     }

@@ -206,6 +206,10 @@ impl Others for PowersPlusOne {
         unsuitable(number).is_none() && lengths.iter().any(is_exact)
     }
 
+    fn has_shape(&self, _: Number, length: usize, shared_memory: u32) -> bool {
+        Shape::exists(length, shared_memory)
+    }
+
     fn margin(&self, number: Number, length: usize) -> Result<Margin, EngineError> {
         let refuse = |reason: &str| Err(unusable(number, length, reason.into()));
         if let Some(reason) = unsuitable(number) {

@@ -179,7 +179,14 @@ impl<A: Family> EngineFamily for OnDevice<A> {
         match A::others() {
             Some(others) if !number.is_mersenne() => {
                 self.check_length(number, length)?;
-                others.margin(number, length)
+                let margin = others.margin(number, length)?;
+                // Shapes are searched only for lengths that a plan may use.
+                if margin.bits >= 0.0 && !others.has_shape(number, length, self.shared_memory()) {
+                    let reason = "there are no kernels of this length for such a number".into();
+                    let engine = A::arithmetic();
+                    return Err(EngineError::Unusable { engine, number, length, reason });
+                }
+                Ok(margin)
             }
             _ => {
                 only_mersenne(A::arithmetic(), number, length)?;

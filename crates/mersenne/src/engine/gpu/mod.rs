@@ -205,6 +205,9 @@ pub(super) trait Others: Sync {
     /// Returns the margin of a number at a transform length of the device.
     fn margin(&self, number: Number, length: usize) -> Result<Margin, EngineError>;
 
+    /// Returns whether there are kernels for the number at a transform length, if a block can have `shared_memory` bytes.
+    fn has_shape(&self, number: Number, length: usize, shared_memory: u32) -> bool;
+
     /// Returns the number of digits for which an engine needs memory in addition to those of registers.
     fn digits_of_products(&self, _number: Number, _length: usize) -> usize {
         0

@@ -185,6 +185,12 @@ pub(in crate::engine) trait Shape:
         best.or_else(|| Self::all(n, shared_memory).into_iter().find(is_suitable))
     }
 
+    /// Returns whether there is a suitable shape for n words ([`Self::suited`]).
+    fn has_suited(n: usize, shared_memory: u32, is_suitable: impl Fn(&Self) -> bool) -> bool {
+        let known = Self::known(n, shared_memory).any(|shape| is_suitable(&shape));
+        known || Self::fitting(n, shared_memory).any(|shape| is_suitable(&shape))
+    }
+
     /// Returns whether there is any shape for n words that fits into `shared_memory` bytes.
     fn exists(n: usize, shared_memory: u32) -> bool {
         Self::fitting(n, shared_memory).next().is_some()

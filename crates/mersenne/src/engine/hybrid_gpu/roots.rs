@@ -19,9 +19,6 @@ const COMMON: [u64; 3] = [3, 7, 11];
 /// The numbers P of parts.
 const PARTS: [u32; 4] = [1, 3, 5, 7];
 
-/// The least number of points of one of several parts. There are no shapes for fewer.
-const SHORTEST_PART: u64 = 256;
-
 /// The root of the weights.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Root {
@@ -39,9 +36,9 @@ impl Root {
         Self { h: 1, negacyclic: false, parts }
     }
 
-    /// Returns the root for N = 2·n words with the fewest parts; `None` if there is none. If n or n/3, n/5 or n/7 is a
-    /// power of 2 from 256 on, there is one unless q divides k or b. For one part, n = 3·2^a needs a θ that is a third power, as it
-    /// is for one of three numbers.
+    /// Returns the root for N = 2·n words with the fewest parts; `None` if there is none. If n, n/3, n/5 or n/7 is a power
+    /// of 2, there is one unless q divides k or b. For one part, n = 3·2^a needs a θ that is a third power, as it is for
+    /// one of three numbers. Not every length has kernels for its parts.
     pub(super) fn new(number: Number, words: usize) -> Option<Self> {
         let n = words as u64 / 2;
         let theta = inverse_of_power(number)?;
@@ -50,9 +47,6 @@ impl Root {
         let square = if negacyclic { m31::neg(theta) } else { theta };
         let of_parts = |parts: u32| {
             let n = n.is_multiple_of(parts.into()).then(|| n / u64::from(parts))?;
-            if parts > 1 && n < SHORTEST_PART {
-                return None;
-            }
             // Transforms need roots of unity.
             m31::root_of_unity(2 * n)?;
             Some(Self { h: root_of_square(square, n)?, negacyclic, parts })
@@ -73,9 +67,9 @@ fn inverse_of_power(number: Number) -> Option<u32> {
     (power != 0).then(|| m31::inverse(power))
 }
 
-/// Returns an N-th root of x, which is in the group of t elements; `None` if there is none.
+/// Returns an n-th root of x, which is in the group of t elements; `None` if there is none.
 ///
-/// This group is the product of a group of t1 elements, whose prime factors divide N, and one of t2 elements, in which
+/// This group is the product of a group of t1 elements, whose prime factors divide n, and one of t2 elements, in which
 /// every element has one root. In the first, at most 693 elements are tried.
 fn root_of_square(x: u32, n: u64) -> Option<u32> {
     let t1: u64 = COMMON

@@ -71,7 +71,8 @@ impl Shape {
         if self.0.row.len().is_multiple_of(5) { 5 } else { 1 }
     }
 
-    /// Returns whether rows of exact points can have this number of parts (`kernels/hybrid/exact_rows.cuh`).
+    /// Returns whether rows of exact points can have this number of parts (`kernels/hybrid/exact_rows.cuh`), with a
+    /// first radix of 2 or more.
     pub(super) fn has_parts(&self, parts: u32) -> bool {
         let Line { q, a, b } = self.0.row;
         let has = q.is_multiple_of(parts) && q > parts && !(a * b).is_multiple_of(parts);

@@ -5,10 +5,31 @@
 
 use crate::layout::DigitLayout;
 
-/// The smallest carries that the kernels refuse.
-pub(super) const LARGEST_CARRY: f64 = (15u64 << 47) as f64;
+/// The smallest carries that the kernels refuse, in units of 2^t ([`coarse`]).
+const LARGEST_CARRY: f64 = (15u64 << 47) as f64;
 
-/// The least ratio of [`LARGEST_CARRY`] to the deviation of the carries of random digits. Carries are sums of about W
+/// The smallest words of a product that the kernels refuse: their quotients by q are 2^46 or more.
+pub(super) const LARGEST_WORD: f64 = (1u128 << 77) as f64;
+
+/// The largest t of the unit 2^t of first carries: words between blocks have 56 bits for carries of less than 2^55.
+const MOST_COARSE: u32 = 4;
+
+/// Returns t. The unit of first carries is 2^t, the smallest one for which carries of [`CARRY_ROOM`] deviations are not
+/// refused, or the largest possible one: digits that are 2^t times too large must be below 2^31.
+pub(super) fn coarse(layout: &DigitLayout) -> u32 {
+    let carry = CARRY_ROOM * deviation_of_carries(layout);
+    let bits = f64::from(layout.bases()[1]).log2().ceil() as u32;
+    (0..MOST_COARSE.min(31 - bits.min(31)))
+        .find(|t| carry <= LARGEST_CARRY * f64::from(1 << t))
+        .unwrap_or(MOST_COARSE.min(31 - bits.min(31)))
+}
+
+/// Returns a bound on the carries that the kernels take.
+pub(super) fn largest_taken(layout: &DigitLayout) -> f64 {
+    LARGEST_CARRY * f64::from(1 << coarse(layout))
+}
+
+/// The least ratio of [`largest_taken`] to the deviation of the carries of random digits. Carries are sums of about W
 /// products, so one of them exceeds this ratio with a probability of about 10^−23.
 pub(super) const CARRY_ROOM: f64 = 10.0;
 
@@ -83,6 +104,26 @@ pub(super) fn deviation_of_carries(layout: &DigitLayout) -> f64 {
         * weights_in_carries(layout)[0]
 }
 
+/// Returns the largest deviation of a word of the product of random digits, before its carry is split off: the weighted
+/// value of word m divided by w_m, where u_m is u_(m+2) + 2φ modulo 1 (see [`weights_in_carries`]).
+pub(super) fn deviation_of_words(layout: &DigitLayout) -> f64 {
+    let products = (2.0 * layout.len() as f64).sqrt() / 12.0;
+    let scale = scale_of_carries(layout) * square_of_base(layout).sqrt() * products;
+    if layout.is_even() {
+        return scale;
+    }
+    let Some(of) = Fractions::spread(layout) else { return scale * sampled_weights(layout)[2] };
+    let last = layout.fraction(layout.len() - 1);
+    let divisor = of.power(f64::from(last) / 2f64.powi(32));
+    let of_last = of.largest(of.of_last(), Fractions::square).sqrt() / divisor;
+    let weights = (0..FRACTIONS).fold(of_last, |most, i| {
+        let u = f64::from(i) / f64::from(FRACTIONS);
+        let divisor = of.power(part(u + 2.0 * of.phi));
+        most.max(of.largest(u, Fractions::square).sqrt() / divisor)
+    });
+    scale * weights * of.step()
+}
+
 /// Returns a bound on carries for any digits: the same sum without signs, for digits of the largest magnitude. It is
 /// doubled for fractions that are not spread evenly.
 pub(super) fn largest_carry(layout: &DigitLayout) -> f64 {
@@ -100,6 +141,67 @@ fn scale_of_carries(layout: &DigitLayout) -> f64 {
 /// The number of fractions for which [`weights_in_carries`] evaluates carries.
 const FRACTIONS: u32 = 512;
 
+/// Returns the part of u that is below 1.
+fn part(u: f64) -> f64 {
+    u - u.floor()
+}
+
+/// Fractions of words, if they are spread evenly.
+struct Fractions {
+    /// ln b.
+    log: f64,
+    /// log_b k.
+    of_k: f64,
+    /// The fraction φ of ρ.
+    phi: f64,
+}
+
+impl Fractions {
+    fn new(layout: &DigitLayout) -> Self {
+        let number = layout.number();
+        let log = f64::from(number.base()).ln();
+        let of_k = (number.multiplier() as f64).ln() / log;
+        Self { log, of_k, phi: f64::from(layout.rate() as u32) / 2f64.powi(32) }
+    }
+
+    /// Returns the fractions of a layout, whose words are not all even; `None` if they are not spread evenly.
+    fn spread(layout: &DigitLayout) -> Option<Self> {
+        let fractions = Self::new(layout);
+        let mean = (fractions.power(2.0) - 1.0) / (2.0 * fractions.log);
+        (0.75..1.33).contains(&(means(layout)[0] / mean)).then_some(fractions)
+    }
+
+    /// Returns b^e.
+    fn power(&self, e: f64) -> f64 {
+        (self.log * e).exp()
+    }
+
+    /// Returns the mean square of w_(i+1)·w_(j+1) for the fraction u of the sum.
+    fn square(&self, u: f64) -> f64 {
+        self.power(2.0 * u) * (u + (1.0 - u) * self.power(2.0))
+    }
+
+    /// Returns the mean of w_(i+1)·w_(j+1) for the fraction u of the sum.
+    fn mean(&self, u: f64) -> f64 {
+        self.power(u) * (u + (1.0 - u) * self.power(1.0))
+    }
+
+    /// Returns the larger value of f for the products with i + j = m, and with i + j = m + W.
+    fn largest(&self, u: f64, f: impl Fn(&Self, f64) -> f64) -> f64 {
+        f(self, u).max(f(self, part(u - self.of_k)))
+    }
+
+    /// Returns u_(m+2) for the last word m.
+    fn of_last(&self) -> f64 {
+        part(1.0 - self.of_k - self.phi)
+    }
+
+    /// Returns a bound on the ratio of two powers between two of [`FRACTIONS`] fractions.
+    fn step(&self) -> f64 {
+        self.power(2.0 / f64::from(FRACTIONS))
+    }
+}
+
 /// Returns the largest factor of a carry that is due to weights, for random digits and for any digits.
 ///
 /// The weighted word m is a sum of products x_i·x_j, i + j = m or m + W, and x_i has the deviation K·w_(i+1)/√12. The
@@ -111,52 +213,42 @@ fn weights_in_carries(layout: &DigitLayout) -> [f64; 2] {
     if layout.is_even() {
         return [1.0; 2];
     }
-    let number = layout.number();
-    let log = f64::from(number.base()).ln();
-    let power = |e: f64| (log * e).exp();
-    let of_k = (number.multiplier() as f64).ln() / log;
-    let phi = f64::from(layout.rate() as u32) / 2f64.powi(32);
-    let part = |u: f64| u - u.floor();
-    // The mean square of w_(i+1)·w_(j+1), and its mean, for the fraction u of the sum.
-    let square = |u: f64| power(2.0 * u) * (u + (1.0 - u) * power(2.0));
-    let mean = |u: f64| power(u) * (u + (1.0 - u) * power(1.0));
-    let largest = |f: &dyn Fn(f64) -> f64, u: f64| f(u).max(f(part(u - of_k)));
-    let last = part(1.0 - of_k - phi);
-    let [mut squares, mut means] = [largest(&square, last), largest(&mean, last)];
+    let of = Fractions::new(layout);
+    let last = of.of_last();
+    let [mut squares, mut means] =
+        [of.largest(last, Fractions::square), of.largest(last, Fractions::mean)];
     for i in 0..FRACTIONS {
         let u = f64::from(i) / f64::from(FRACTIONS);
-        let divisor = power(part(u + phi));
-        squares = squares.max(largest(&square, u) / (divisor * divisor));
-        means = means.max(largest(&mean, u) / divisor);
+        let divisor = of.power(part(u + of.phi));
+        squares = squares.max(of.largest(u, Fractions::square) / (divisor * divisor));
+        means = means.max(of.largest(u, Fractions::mean) / divisor);
     }
-    // Between two of these fractions, powers change by less than b^(2/FRACTIONS).
-    let step = power(2.0 / f64::from(FRACTIONS));
-    let spread = [squares.sqrt() * step, means * step];
-    let mean_of_spread = (power(2.0) - 1.0) / (2.0 * log);
-    if (0.75..1.33).contains(&(self::means(layout)[0] / mean_of_spread)) {
+    let spread = [squares.sqrt() * of.step(), means * of.step()];
+    if Fractions::spread(layout).is_some() {
         return spread;
     }
-    let sampled = sampled_weights_in_carries(layout);
-    [spread[0].max(sampled[0]), spread[1].max(sampled[1])]
+    let [carry, largest, _] = sampled_weights(layout);
+    [spread[0].max(carry), spread[1].max(largest)]
 }
 
-/// The number of words, and of products in each, by which [`sampled_weights_in_carries`] estimates carries.
+/// The number of words, and of products in each, by which [`sampled_weights`] estimates carries.
 const SAMPLED: [u64; 2] = [48, 512];
 
 /// Returns estimates of the factors of [`weights_in_carries`] by some words and some of their products, raised by four
-/// deviations of the samples. They are for fractions that are not spread evenly, because W divides a small multiple of n.
-fn sampled_weights_in_carries(layout: &DigitLayout) -> [f64; 2] {
+/// deviations of the samples, and of that of [`deviation_of_words`]. They are for fractions that are not spread evenly,
+/// because W divides a small multiple of n.
+fn sampled_weights(layout: &DigitLayout) -> [f64; 3] {
     let (len, log) = (layout.len() as u64, f64::from(layout.number().base()).ln());
     let weight = |w: u64| (log * f64::from(layout.fraction(w as usize)) / 2f64.powi(32)).exp();
     let drawn = |i: u64| ((u128::from(mixed(i)) * u128::from(len)) >> 64) as u64;
-    let mut largest = [0.0f64; 2];
+    let mut largest = [0.0f64; 3];
     for s in 0..=SAMPLED[0] {
         // Of the last word, the weighted value enters word 0.
         let (m, divisor) = if s == 0 { (len - 1, 1.0) } else { (drawn(s), weight(drawn(s) + 1)) };
         let mut sums = [0.0; 3];
         for i in 1..=SAMPLED[1] {
             let i = drawn(i + (s << 32));
-            let product = weight(i + 1) * weight((m + len - i) % len + 1) / divisor;
+            let product = weight(i + 1) * weight((m + len - i) % len + 1);
             sums[0] += product;
             sums[1] += product.powi(2);
             sums[2] += product.powi(4);
@@ -165,8 +257,10 @@ fn sampled_weights_in_carries(layout: &DigitLayout) -> [f64; 2] {
         let raised = |mean: f64, square: f64| {
             mean + 4.0 * ((square - mean * mean).max(0.0) / SAMPLED[1] as f64).sqrt()
         };
-        largest[0] = largest[0].max(raised(square, fourth).sqrt());
-        largest[1] = largest[1].max(raised(mean, square));
+        let root = raised(square, fourth).sqrt();
+        largest[0] = largest[0].max(root / divisor);
+        largest[1] = largest[1].max(raised(mean, square) / divisor);
+        largest[2] = largest[2].max(root / weight(m));
     }
     largest
 }

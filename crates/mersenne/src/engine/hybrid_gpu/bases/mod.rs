@@ -40,8 +40,9 @@ use crate::engine::{BuildOptions, Engine, EngineError, Margin, Step};
 use crate::layout::{DigitLayout, StoredDigits};
 use crate::{Number, Sign};
 use bounds::{
-    CARRY_ROOM, LARGEST_CARRY, LARGEST_PROVEN_REST, LARGEST_REST, deviation_of_carries,
-    largest_carry, largest_norm, largest_weight, rest, square_of_base,
+    CARRY_ROOM, LARGEST_PROVEN_REST, LARGEST_REST, LARGEST_WORD, coarse, deviation_of_carries,
+    deviation_of_words, largest_carry, largest_norm, largest_taken, largest_weight, rest,
+    square_of_base,
 };
 pub(super) use bounds::{largest_ratio, usual_norm};
 
@@ -74,7 +75,8 @@ const SHORTEST_NUMBER: u32 = 10_000;
 /// Returns the largest multiplier of [`Step::SquareTimes`].
 fn largest_multiplier(layout: &DigitLayout) -> u32 {
     let carry = CARRY_ROOM * deviation_of_carries(layout);
-    let most = (LARGEST_CARRY / carry).min(LARGEST_REST / rest(layout, carry));
+    let word = LARGEST_WORD / (CARRY_ROOM * deviation_of_words(layout));
+    let most = (largest_taken(layout) / carry).min(LARGEST_REST / rest(layout, carry)).min(word);
     // A quotient out of range becomes the largest number.
     (most as u32).clamp(1, LARGEST_MULTIPLIER)
 }
@@ -99,8 +101,11 @@ fn margin<A: Limited>(number: Number, length: usize) -> Result<Margin, EngineErr
     if rest(&layout, CARRY_ROOM * carry) > LARGEST_REST || layout.top() > last[0] + last[1] {
         return refuse("words are too short for carries");
     }
-    if CARRY_ROOM * carry > LARGEST_CARRY {
+    if CARRY_ROOM * carry > largest_taken(&layout) {
         return refuse("carries of 2^50 or more");
+    }
+    if CARRY_ROOM * deviation_of_words(&layout) > LARGEST_WORD {
+        return refuse("words of 2^77 or more before carries");
     }
     Ok(A::margin_of_digits(&layout))
 }
@@ -113,7 +118,7 @@ pub(super) fn proven_margin(layout: &DigitLayout) -> Margin {
     let k = layout.number().multiplier() as f64;
     let largest = k * largest_norm(layout);
     let carry = largest_carry(layout);
-    let has_room = carry < LARGEST_CARRY && rest(layout, carry) < LARGEST_PROVEN_REST;
+    let has_room = carry < largest_taken(layout) && rest(layout, carry) < LARGEST_PROVEN_REST;
     let bits = bound::margin(factor, largest, SLACK);
     if has_room && bits >= 0.0 {
         return Margin { bits, proven: true };
@@ -175,7 +180,12 @@ impl<A: Limited> Arithmetic for Bases<A> {
         if !part.is_of_columns() {
             return source;
         }
-        source.define("EXACT_NEGACYCLIC", u32::from(exact)).define("FORM", 1).define("DIGITS", 1)
+        let layout = DigitLayout::new(number, 2 * shape.points());
+        source
+            .define("EXACT_NEGACYCLIC", u32::from(exact))
+            .define("FORM", 1)
+            .define("DIGITS", 1)
+            .define("COARSE", layout.as_ref().map_or(0, coarse))
     }
 
     fn spectrum_points(shape: &Shape) -> usize {
@@ -304,12 +314,15 @@ fn fractions(layout: &DigitLayout, shape: &Shape, root: Root) -> Vec<u32> {
     table
 }
 
-/// Returns the shape with the number `variant`, or for variant 0 the first one, whose lines have the parts of the number.
-fn wide(number: Number, length: usize, shared_memory: u32, variant: usize) -> Option<Shape> {
+/// Returns whether the lines of a shape have these parts, and its tiles pass on second carries.
+fn suits(shape: &Shape, root: Root) -> bool {
+    shape.is_wide() && shape.has_parts(root.parts)
+}
+
+/// Returns the shape with the number `variant`, or for variant 0 the first one, that suits the number.
+fn shape_for(number: Number, length: usize, shared_memory: u32, variant: usize) -> Option<Shape> {
     let root = Root::new(number, length)?;
-    Shape::suited(length, shared_memory, variant, |shape| {
-        shape.is_wide() && shape.has_parts(root.parts)
-    })
+    Shape::suited(length, shared_memory, variant, |shape| suits(shape, root))
 }
 
 /// The engines for numbers k·b^n ± 1 of at least 10,000 bits that are no Mersenne numbers.
@@ -329,6 +342,12 @@ impl<A: Limited + Sync> Others for OtherBases<A> {
         margin::<A>(number, length)
     }
 
+    fn has_shape(&self, number: Number, length: usize, shared_memory: u32) -> bool {
+        Root::new(number, length).is_some_and(|root| {
+            Shape::has_suited(length, shared_memory, |shape| suits(shape, root))
+        })
+    }
+
     fn build(
         &self,
         device: &Device,
@@ -339,7 +358,7 @@ impl<A: Limited + Sync> Others for OtherBases<A> {
     ) -> Result<Box<dyn Engine>, EngineError> {
         let refuse = |reason| unusable::<A>(number, length, reason);
         let shared_memory = device.info().shared_memory_per_block;
-        let shape = wide(number, length, shared_memory, options.variant);
+        let shape = shape_for(number, length, shared_memory, options.variant);
         let shape = shape.ok_or_else(|| refuse("there is no such shape of this length"))?;
         if options.check_squarings {
             return Err(refuse("squarings cannot be checked"));
@@ -363,7 +382,7 @@ pub(super) fn sources(length: usize, shared_memory: u32) -> Vec<Source> {
     for number in numbers {
         let Some(root) = Root::new(number, length) else { continue };
         let kind = (number.sign() == Sign::Plus, root.negacyclic, root.parts);
-        let Some(shape) = wide(number, length, shared_memory, 0) else { continue };
+        let Some(shape) = shape_for(number, length, shared_memory, 0) else { continue };
         if !kinds.contains(&kind) {
             kinds.push(kind);
             found.extend(gpu::sources_of::<Bases<Hybrid>>(&shape, number, None));
