@@ -371,8 +371,8 @@ impl<A: Limited + Sync> Others for OtherBases<A> {
     }
 }
 
-/// Returns the sources of the kernels for both signs and both kinds of exact products, and for lengths 3·2^a with and
-/// without parts, as [`super::sources`] does.
+/// Returns the sources of the kernels, as [`super::sources`] does: for lengths 2^a those for both signs and both kinds of
+/// exact products, and for others those for each number of parts.
 pub(super) fn sources(length: usize, shared_memory: u32) -> Vec<Source> {
     let signs = [Sign::Minus, Sign::Plus].into_iter();
     let numbers =
@@ -381,7 +381,12 @@ pub(super) fn sources(length: usize, shared_memory: u32) -> Vec<Source> {
     let mut found = vec![];
     for number in numbers {
         let Some(root) = Root::new(number, length) else { continue };
-        let kind = (number.sign() == Sign::Plus, root.negacyclic, root.parts);
+        let is_of_parts = !length.is_power_of_two();
+        let kind = (
+            is_of_parts || number.sign() == Sign::Plus,
+            is_of_parts || root.negacyclic,
+            root.parts,
+        );
         let Some(shape) = shape_for(number, length, shared_memory, 0) else { continue };
         if !kinds.contains(&kind) {
             kinds.push(kind);
