@@ -81,8 +81,8 @@ fn error_factor_of(shape: &Shape, roundings: Roundings) -> f64 {
 /// Returns an estimate of [`error_factor`] for the usual shapes of a transform length, from above.
 /// Plans use the estimate; every product is judged with the factor of its shape.
 fn usual_error_factor(length: usize) -> f64 {
-    // Short lines have radices of more roundings in proportion: the factor is at most 240 below 20,000 words.
-    (1.05 * (24.5 * (length as f64 / 2.0).log2() - 98.0)).max(240.0)
+    // Short lines have more roundings in proportion: below 46,000 words the factor is at most 270.
+    (1.05 * (24.5 * (length as f64 / 2.0).log2() - 98.0)).max(270.0)
 }
 
 /// Returns the mean of ‖x‖² for random balanced digits of a residue mod 2^p − 1 in `length` words:

@@ -139,12 +139,14 @@ fn plans_use_the_factors_of_usual_shapes() {
         let (usual, exact) = (super::usual_error_factor(n), super::error_factor(&shape));
         assert!((0.85..1.0).contains(&(exact / usual)), "{n}: {shape} {exact} {usual}");
     }
-    for n in HybridOn::new(Device::simulator().unwrap()).lengths(0, 1 << 16) {
+    let mut worst = 0f64;
+    for n in HybridOn::new(Device::simulator().unwrap()).lengths(0, 1 << 24) {
         let shape = Shape::best(n, 227 << 10).unwrap();
         let (usual, exact) = (super::usual_error_factor(n), super::error_factor(&shape));
         println!("{n}: {shape} {exact:.1} {usual:.1} {:.3}", exact / usual);
-        assert!(exact < usual, "{n}: {shape} {exact} {usual}");
+        worst = worst.max(exact / usual);
     }
+    assert!(worst < 1.0, "{worst}");
 }
 
 /// Squares a spectrum that is zero except for the real part of one complex point, which is `value`.
