@@ -260,6 +260,8 @@ DEVICE double pass_on_received(Gauss& digits, double received, const Words& word
 // doubles; the rest is below k.
 DEVICE u64 wrap(Gauss& digits, double first, double second, const LastWord& last, u64* worst_distance, u32 tag) {
 #if COARSE
+    // Second carries are far below 2^52/b^κ. If special digits make a larger one, sums may be rounded.
+    refuse_if(magnitude(second * last.up) >= (1023u + 52) << 20, worst_distance);
     const double high = first * last.up, low = fma(first, last.up, -high) + second * last.up - last.less;
     // Quotients in units, then in ones.
     const double upper_q = fma(high, last.inverse_k / UNIT, MAGIC) - MAGIC;

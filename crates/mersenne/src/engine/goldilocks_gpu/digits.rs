@@ -201,11 +201,6 @@ fn unsuitable(number: Number) -> Option<&'static str> {
 }
 
 impl Others for PowersPlusOne {
-    fn takes(&self, number: Number, lengths: &[usize]) -> bool {
-        let is_exact = |&n: &usize| self.margin(number, n).is_ok_and(|margin| margin.bits >= 0.0);
-        unsuitable(number).is_none() && lengths.iter().any(is_exact)
-    }
-
     fn has_shape(&self, _: Number, length: usize, shared_memory: u32) -> bool {
         Shape::exists(length, shared_memory)
     }

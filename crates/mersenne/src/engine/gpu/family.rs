@@ -153,8 +153,12 @@ impl<A: Family> EngineFamily for OnDevice<A> {
         if number.is_mersenne() {
             return self.exponents.contains(&number.exponent());
         }
-        let lengths = self.lengths(0, usize::MAX);
-        A::others().is_some_and(|others| others.takes(number, &lengths))
+        let Some(others) = A::others() else { return false };
+        let suits = |n: usize| {
+            others.margin(number, n).is_ok_and(|margin| margin.bits >= 0.0)
+                && others.has_shape(number, n, self.shared_memory())
+        };
+        self.lengths(0, usize::MAX).into_iter().any(suits)
     }
 
     fn lengths(&self, from: usize, to: usize) -> Vec<usize> {

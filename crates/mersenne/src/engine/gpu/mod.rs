@@ -199,9 +199,6 @@ pub(super) trait Family: Arithmetic<Layout = WordLayout> + EngineFamily + Defaul
 
 /// The engines of a family on a device for numbers that are no Mersenne numbers.
 pub(super) trait Others: Sync {
-    /// Returns whether there is a transform length for the number, among `lengths`.
-    fn takes(&self, number: Number, lengths: &[usize]) -> bool;
-
     /// Returns the margin of a number at a transform length of the device.
     fn margin(&self, number: Number, length: usize) -> Result<Margin, EngineError>;
 

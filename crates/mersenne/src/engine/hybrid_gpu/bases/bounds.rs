@@ -116,8 +116,7 @@ pub(super) fn deviation_of_words(layout: &DigitLayout) -> f64 {
     let last = layout.fraction(layout.len() - 1);
     let divisor = of.power(f64::from(last) / 2f64.powi(32));
     let of_last = of.largest(of.of_last(), Fractions::square).sqrt() / divisor;
-    let weights = (0..FRACTIONS).fold(of_last, |most, i| {
-        let u = f64::from(i) / f64::from(FRACTIONS);
+    let weights = of.all().fold(of_last, |most, u| {
         let divisor = of.power(part(u + 2.0 * of.phi));
         most.max(of.largest(u, Fractions::square).sqrt() / divisor)
     });
@@ -146,6 +145,9 @@ fn part(u: f64) -> f64 {
     u - u.floor()
 }
 
+/// The distance from the fractions at which bounds jump.
+const NEAR: f64 = 1e-9;
+
 /// Fractions of words, if they are spread evenly.
 struct Fractions {
     /// ln b.
@@ -169,6 +171,14 @@ impl Fractions {
         let fractions = Self::new(layout);
         let mean = (fractions.power(2.0) - 1.0) / (2.0 * fractions.log);
         (0.75..1.33).contains(&(means(layout)[0] / mean)).then_some(fractions)
+    }
+
+    /// Iterates over fractions u: a grid, and both sides of those at which a bound jumps, because u, u + φ, u + 2φ or
+    /// u − log_b k is whole. If φ is below 1/[`FRACTIONS`], the grid misses 1 − φ ≤ u < 1.
+    fn all(&self) -> impl Iterator<Item = f64> {
+        let grid = (0..FRACTIONS).map(|i| f64::from(i) / f64::from(FRACTIONS));
+        let jumps = [0.0, -self.phi, -2.0 * self.phi, self.of_k];
+        grid.chain(jumps.into_iter().flat_map(|u| [part(u - NEAR), part(u + NEAR)]))
     }
 
     /// Returns b^e.
@@ -217,8 +227,7 @@ fn weights_in_carries(layout: &DigitLayout) -> [f64; 2] {
     let last = of.of_last();
     let [mut squares, mut means] =
         [of.largest(last, Fractions::square), of.largest(last, Fractions::mean)];
-    for i in 0..FRACTIONS {
-        let u = f64::from(i) / f64::from(FRACTIONS);
+    for u in of.all() {
         let divisor = of.power(part(u + of.phi));
         squares = squares.max(of.largest(u, Fractions::square) / (divisor * divisor));
         means = means.max(of.largest(u, Fractions::mean) / divisor);

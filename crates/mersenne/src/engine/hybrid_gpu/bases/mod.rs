@@ -333,11 +333,6 @@ impl<A> OtherBases<A> {
 }
 
 impl<A: Limited + Sync> Others for OtherBases<A> {
-    fn takes(&self, number: Number, lengths: &[usize]) -> bool {
-        let has_margin = |&n: &usize| margin::<A>(number, n).is_ok_and(|margin| margin.bits >= 0.0);
-        lengths.iter().any(has_margin)
-    }
-
     fn margin(&self, number: Number, length: usize) -> Result<Margin, EngineError> {
         margin::<A>(number, length)
     }

@@ -140,6 +140,22 @@ fn plans_can_be_built() {
 }
 
 #[test]
+fn carries_of_few_words_count() {
+    // Fractions of ρ below 1/512: carries out of few words are much larger than those of others, and refused a third of
+    // random residues.
+    for (text, length) in [
+        ("262144*522^8196-1", 4096),
+        ("370727*615^8193-1", 4096),
+        ("262144*558^4097+1", 2048),
+        ("370727*647^4097-1", 2048),
+        ("370727*637^16390-1", 8192),
+    ] {
+        let error = margin::<HybridFast>(text.parse().unwrap(), length).unwrap_err().to_string();
+        assert!(error.contains("carries of 2^50"), "{text}: {error}");
+    }
+}
+
+#[test]
 fn words_with_too_large_quotients_have_no_margin() {
     // Weights of up to b in long words of a large base: half of random residues were refused.
     for (text, length) in [("30142^9369+1", 6144), ("30142^9369-1", 6144), ("30142^6246+1", 4096)] {
