@@ -124,7 +124,7 @@ fn each(
         };
         for &family in families.iter().filter(asked) {
             let plan = Plan::of_family(number, family, None, options.threads)?;
-            others(plan.length(), family, number, options)?;
+            time_variants(plan.length(), family, number, options)?;
             let mut timer = plan.timer()?;
             timer.warm_up(200)?;
             timer.lap(200)?;
@@ -164,7 +164,7 @@ fn each(
 }
 
 /// Prints a line for each variant other than the first one of a length: its name, and the time of a squaring.
-fn others(
+fn time_variants(
     length: usize,
     family: &'static dyn EngineFamily,
     number: Number,

@@ -26,8 +26,9 @@ const FEW_POINTS: usize = 1 << 18;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(in crate::engine) struct Shape(pub(super) fp64::Shape);
 
-/// Transform lengths in words, each with the fastest of the shapes that were tried on an H200
-/// (`benches/NOTES.md`). A second shape of a length is the fastest one that has parts.
+/// Transform lengths in words, each with the fastest of the shapes that were tried on an H200 (`benches/NOTES.md`):
+/// modulo 2^p − 1 for 2^18, 2^20, 3·2^19, 3·2^20, 77·2^16, 21·2^18 and 3·2^22 words, modulo k·b^n ± 1 for the others. A
+/// second shape of a length is the fastest one with parts.
 const TRIED: [(usize, &str); 18] = [
     (5 << 15, "256x320 4.8.8/10.8.4 2/4 1 128.128"),
     (7 << 15, "256x448 4.8.8/14.8.4 4/4 1 128.128"),

@@ -5,7 +5,7 @@
 
 use crate::layout::DigitLayout;
 
-/// The smallest carries that the kernels refuse, in units of 2^t ([`coarse`]).
+/// The smallest carries that the kernels refuse, in units of 2^t ([`bits_of_unit`]).
 const LARGEST_CARRY: f64 = (15u64 << 47) as f64;
 
 /// The smallest words of a product that the kernels refuse: their quotients by q are 2^46 or more.
@@ -14,19 +14,18 @@ pub(super) const LARGEST_WORD: f64 = (1u128 << 77) as f64;
 /// The largest t of the unit 2^t of first carries: words between blocks have 56 bits for carries of less than 2^55.
 const MOST_COARSE: u32 = 4;
 
-/// Returns t. The unit of first carries is 2^t, the smallest one for which carries of [`CARRY_ROOM`] deviations are not
-/// refused, or the largest possible one: digits that are 2^t times too large must be below 2^31.
-pub(super) fn coarse(layout: &DigitLayout) -> u32 {
+/// Returns t, COARSE of the kernels: 2^t is the smallest unit of first carries with which carries of [`CARRY_ROOM`]
+/// deviations are not refused, or the largest possible unit. Digits that are 2^t times too large must be below 2^31.
+pub(super) fn bits_of_unit(layout: &DigitLayout) -> u32 {
     let carry = CARRY_ROOM * deviation_of_carries(layout);
     let bits = f64::from(layout.bases()[1]).log2().ceil() as u32;
-    (0..MOST_COARSE.min(31 - bits.min(31)))
-        .find(|t| carry <= LARGEST_CARRY * f64::from(1 << t))
-        .unwrap_or(MOST_COARSE.min(31 - bits.min(31)))
+    let most = MOST_COARSE.min(31u32.saturating_sub(bits));
+    (0..most).find(|t| carry <= LARGEST_CARRY * f64::from(1 << t)).unwrap_or(most)
 }
 
 /// Returns a bound on the carries that the kernels take.
 pub(super) fn largest_taken(layout: &DigitLayout) -> f64 {
-    LARGEST_CARRY * f64::from(1 << coarse(layout))
+    LARGEST_CARRY * f64::from(1 << bits_of_unit(layout))
 }
 
 /// The least ratio of [`largest_taken`] to the deviation of the carries of random digits. Carries are sums of about W

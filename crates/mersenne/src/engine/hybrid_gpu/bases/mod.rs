@@ -40,9 +40,9 @@ use crate::engine::{BuildOptions, Engine, EngineError, Margin, Step};
 use crate::layout::{DigitLayout, StoredDigits};
 use crate::{Number, Sign};
 use bounds::{
-    CARRY_ROOM, LARGEST_PROVEN_REST, LARGEST_REST, LARGEST_WORD, coarse, deviation_of_carries,
-    deviation_of_words, largest_carry, largest_norm, largest_taken, largest_weight, rest,
-    square_of_base,
+    CARRY_ROOM, LARGEST_PROVEN_REST, LARGEST_REST, LARGEST_WORD, bits_of_unit,
+    deviation_of_carries, deviation_of_words, largest_carry, largest_norm, largest_taken,
+    largest_weight, rest, square_of_base,
 };
 pub(super) use bounds::{largest_ratio, usual_norm};
 
@@ -185,7 +185,7 @@ impl<A: Limited> Arithmetic for Bases<A> {
             .define("EXACT_NEGACYCLIC", u32::from(exact))
             .define("FORM", 1)
             .define("DIGITS", 1)
-            .define("COARSE", layout.as_ref().map_or(0, coarse))
+            .define("COARSE", layout.as_ref().map_or(0, bits_of_unit))
     }
 
     fn spectrum_points(shape: &Shape) -> usize {
@@ -376,12 +376,8 @@ pub(super) fn sources(length: usize, shared_memory: u32) -> Vec<Source> {
     let mut found = vec![];
     for number in numbers {
         let Some(root) = Root::new(number, length) else { continue };
-        let is_of_parts = !length.is_power_of_two();
-        let kind = (
-            is_of_parts || number.sign() == Sign::Plus,
-            is_of_parts || root.negacyclic,
-            root.parts,
-        );
+        let signs = (number.sign() == Sign::Plus, root.negacyclic);
+        let kind = (length.is_power_of_two().then_some(signs), root.parts);
         let Some(shape) = shape_for(number, length, shared_memory, 0) else { continue };
         if !kinds.contains(&kind) {
             kinds.push(kind);

@@ -261,9 +261,10 @@ fn coarse_carries_agree_with_exact_integers() {
             let most = (30.0 * length as f64 / f64::from(b).log2()) as u32;
             let numbers = (length as u32..most).step_by(37);
             let numbers = numbers.filter_map(|n| Number::new(k, b, n, sign).ok());
-            let units = numbers
-                .filter(|number| has_margin::<HybridFast>(*number, length))
-                .filter_map(|number| Some((number, coarse(&DigitLayout::new(number, length)?))));
+            let units =
+                numbers.filter(|number| has_margin::<HybridFast>(*number, length)).filter_map(
+                    |number| Some((number, bits_of_unit(&DigitLayout::new(number, length)?))),
+                );
             // The number with the largest unit, if there are not yet four with this unit.
             let Some((number, t)) = units.max_by_key(|(_, t)| *t).filter(|(_, t)| *t > 0) else {
                 continue;
