@@ -49,6 +49,9 @@ pub(crate) struct Options {
     /// Also time these numbers in the variants with these names, at the lengths that have them
     #[arg(long, value_delimiter = ',', value_name = "NAME")]
     shapes: Vec<String>,
+    /// Time nothing but these variants
+    #[arg(long)]
+    only_variants: bool,
     /// Square several numbers at a time in launches of their own instead of common ones
     #[arg(long)]
     apart: bool,
@@ -125,6 +128,9 @@ fn each(
         for &family in families.iter().filter(asked) {
             let plan = Plan::of_family(number, family, None, options.threads)?;
             time_variants(plan.length(), family, number, options)?;
+            if options.only_variants {
+                continue;
+            }
             let mut timer = plan.timer()?;
             timer.warm_up(200)?;
             timer.lap(200)?;
@@ -136,16 +142,9 @@ fn each(
             }
             let mut engine = plan.build(1)?;
             engine.write(0, &sample::residue(&mut sample::random(1), number), Shift::ZERO)?;
-            let kernels = match engine.kernel_timer() {
-                None => vec![],
-                Some(kernels) => kernels.kernel_times(0, 100)?,
-            };
-            let kernels: Vec<String> = kernels
-                .iter()
-                .map(|of| format!("{} {:.1}", of.kernel, of.time.as_secs_f64() * 1e6))
-                .collect();
+            let kernels = kernels_of(engine.as_mut())?;
             let (words, bits) = (plan.length(), f64::from(number.bits()) / plan.length() as f64);
-            let (name, kernels) = (family.name(), kernels.join(", "));
+            let name = family.name();
             let margin = family.margin_for(number, words)?.bits;
             let round_off = match engine.health().round_off {
                 None => "| | ".into(),
@@ -163,7 +162,18 @@ fn each(
     Ok(())
 }
 
-/// Prints a line for each variant other than the first one of a length: its name, and the time of a squaring.
+/// Returns the times of the kernels of a squaring.
+fn kernels_of(engine: &mut dyn Engine) -> Result<String> {
+    let times = match engine.kernel_timer() {
+        None => vec![],
+        Some(kernels) => kernels.kernel_times(0, 100)?,
+    };
+    let times = times.iter().map(|of| format!("{} {:.1}", of.kernel, of.time.as_secs_f64() * 1e6));
+    Ok(times.collect::<Vec<_>>().join(", "))
+}
+
+/// Prints a line for each variant other than the first one of a length, and for those with the given names: the
+/// name, and the times of a squaring and of its kernels.
 fn time_variants(
     length: usize,
     family: &'static dyn EngineFamily,
@@ -186,9 +196,9 @@ fn time_variants(
         squared(&mut engine, 1000 * laps)?;
         let each = start.elapsed().as_secs_f64() * 1e3 / laps as f64;
         let name = names.get(variant).map_or("", String::as_str);
+        let (engine, kernels) = (family.name(), kernels_of(engine.as_mut())?);
         println!(
-            "| {number} | {} | {length} | variant {variant}, {name} | {each:.2} |",
-            family.name()
+            "| {number} | {engine} | {length} | variant {variant}, {name} | {each:.2} | {kernels} |"
         );
     }
     Ok(())
