@@ -71,7 +71,7 @@ impl Depth {
     pub fn estimate(self, is_gpu: bool) -> Duration {
         Duration::from_secs(match (is_gpu, self) {
             (false, _) => 15,
-            (true, Self::Quick) => 60,
+            (true, Self::Quick) => 240,
             (true, Self::Thorough) => 660,
         })
     }
