@@ -370,12 +370,6 @@ pub trait EngineFamily: Sync {
         self.margin(number.exponent(), length)
     }
 
-    /// Returns about how long a squaring modulo the number takes, as a multiple of the time modulo a Mersenne number at
-    /// the same length. Stored times are those of Mersenne numbers.
-    fn relative_time(&self, _number: Number, _length: usize) -> f64 {
-        1.0
-    }
-
     /// Returns the number of bytes of device memory that an engine needs. Returns `None` for an
     /// engine on the CPU, or if the number is not known.
     fn device_bytes(&self, number: Number, length: usize, registers: usize) -> Option<u64> {

@@ -32,8 +32,8 @@ const EACH: Duration = Duration::from_millis(50);
 /// transform. The longer transform is preferred only if its time is below this bound.
 const GAIN: f64 = 0.97;
 
-/// The key of a stored time of a squaring. The time is valid for every Mersenne number that is tested at
-/// this transform length. For other numbers, it is multiplied by [`EngineFamily::relative_time`].
+/// The key of a stored time of a squaring. The time is valid for every exponent that is tested at
+/// this transform length.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct TimingKey {
     /// The name of the engine family.
@@ -461,18 +461,13 @@ impl Plan {
         }
     }
 
-    /// Returns about how long a squaring takes, as a multiple of the time modulo a Mersenne number.
-    pub(super) fn relative_time(&self) -> f64 {
-        self.family.relative_time(self.number, self.length)
-    }
-
-    /// Returns this plan in the variant whose time is stored, and its time per squaring in
-    /// seconds, calculated from the stored time. The stored variant is the fastest known one. Returns `None` if no time is
-    /// stored, or if the family does not have the stored variant.
+    /// Returns this plan in the variant whose time is stored, and this time per squaring in
+    /// seconds. The stored variant is the fastest known one. Returns `None` if no time is stored,
+    /// or if the family does not have the stored variant.
     fn stored(self, stored: &dyn StoredTimes) -> Option<(Self, f64)> {
         let found = stored.get(&self.timing_key())?;
         let variant = self.variants().iter().position(|name| *name == found.variant)?;
-        Some((Self { variant, ..self }, found.time.as_secs_f64() * self.relative_time()))
+        Some((Self { variant, ..self }, found.time.as_secs_f64()))
     }
 
     /// Returns the plan with the shortest stored time, and this time per squaring in seconds.

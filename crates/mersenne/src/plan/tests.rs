@@ -5,8 +5,6 @@ use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use warpint_device::DeviceError;
-#[cfg(feature = "sim")]
-use warpint_device::TuningStore;
 
 use super::choose::device_or_cpu;
 use super::*;
@@ -348,28 +346,6 @@ fn a_number_has_the_engine_with_much_fewer_words() {
         let longer = plan.longer().unwrap();
         assert!(longer.engine() == "fp64" && longer.length() > plan.length(), "{number}");
     }
-}
-
-#[test]
-#[cfg(feature = "sim")]
-fn stored_times_of_mersenne_numbers_are_too_short_for_padded_transforms() {
-    let device = "sim".parse().unwrap();
-    let number: Number = "1000003*60^4000-1".parse().unwrap();
-    let request = PlanRequest { device, ..PlanRequest::default() };
-    let of = |engine| Plan::new(number, &PlanRequest { engine, ..request }).unwrap();
-    let (padded, weighted) = (of(Some("fp64")), of(Some("hybrid")));
-    for (micros, engine) in [(110, "hybrid"), (90, "fp64")] {
-        let variants = (padded.variant(), weighted.variant());
-        let stored =
-            Times::default().with(&padded, &variants.0, micros).with(&weighted, &variants.1, 130);
-        let plan = Plan::fastest(number, &request, &stored).unwrap();
-        assert_eq!(plan.engine(), engine, "{micros}");
-    }
-    let dir = tempfile::tempdir().unwrap();
-    let times = TunedTimes::of(Some(TuningStore::at(dir.path())));
-    times.put(&padded, Duration::from_micros(130)).unwrap();
-    let time = times.get(&padded.timing_key()).unwrap().time;
-    assert!(time.abs_diff(Duration::from_micros(100)) < Duration::from_nanos(10), "{time:?}");
 }
 
 #[test]

@@ -40,14 +40,13 @@ impl TunedTimes {
     }
 
     /// Stores the variant of a plan as the fastest one at the plan's length, and its time per
-    /// squaring, as that of a Mersenne number. Stores nothing if this process has not opened the plan's device.
+    /// squaring. Stores nothing if this process has not opened the plan's device.
     ///
     /// # Errors
     /// Returns an error if there is no store or it cannot be written.
     pub fn put(&self, plan: &Plan, time: Duration) -> Result<(), TuningError> {
         let store = self.store.as_ref().ok_or(TuningError::NoFolder)?;
-        let microseconds = time.as_secs_f64() * 1e6 / plan.relative_time();
-        let tuning = Tuning { choice: plan.variant(), microseconds };
+        let tuning = Tuning { choice: plan.variant(), microseconds: time.as_secs_f64() * 1e6 };
         if let Some(key) = key(&plan.timing_key()) {
             self.note(store.put(&key, &tuning)?);
         }

@@ -199,11 +199,6 @@ impl<A: Family> EngineFamily for OnDevice<A> {
         }
     }
 
-    fn relative_time(&self, number: Number, length: usize) -> f64 {
-        let others = A::others().filter(|_| !number.is_mersenne());
-        others.map_or(1.0, |others| others.relative_time(number, length))
-    }
-
     fn device_bytes(&self, number: Number, length: usize, registers: usize) -> Option<u64> {
         let shape = A::Shape::best(length, self.shared_memory());
         let others = A::others().filter(|_| !number.is_mersenne());

@@ -205,11 +205,6 @@ pub(super) trait Others: Sync {
     /// Returns whether there are kernels for the number at a transform length, if a block can have `shared_memory` bytes.
     fn has_shape(&self, number: Number, length: usize, shared_memory: u32) -> bool;
 
-    /// Returns [`EngineFamily::relative_time`](crate::EngineFamily::relative_time) of a number.
-    fn relative_time(&self, _number: Number, _length: usize) -> f64 {
-        1.0
-    }
-
     /// Returns the number of digits for which an engine needs memory in addition to those of registers.
     fn digits_of_products(&self, _number: Number, _length: usize) -> usize {
         0

@@ -121,13 +121,13 @@ impl Shape {
     }
 }
 
-/// Returns the shape and, if it has 96 registers in the kernels of columns and all radices of a column are at most 8, the
-/// shape with 80 registers instead. Those nearly suffice modulo 2^p − 1. Digits to another base need about 96.
-fn with_few_registers(of: fp64::Shape) -> impl Iterator<Item = fp64::Shape> {
+/// Returns the shape with 80 registers instead of 96 in the kernels of columns, if all radices of a
+/// column are at most 8. Then 80 registers nearly suffice.
+fn with_few_registers(of: fp64::Shape) -> fp64::Shape {
     let Line { q, a, b } = of.column;
-    let few = of.registers[0] == 96 && q.max(a).max(b) <= 8;
-    let fewer = few.then_some(fp64::Shape { registers: [80, of.registers[1]], ..of });
-    fewer.into_iter().chain([of])
+    let registers =
+        if of.registers[0] == 96 && q.max(a).max(b) <= 8 { 80 } else { of.registers[0] };
+    fp64::Shape { registers: [registers, of.registers[1]], ..of }
 }
 
 /// Returns whether the choice of registers is useful for the numbers of blocks that run on a
@@ -213,8 +213,7 @@ impl gpu::Shape for Shape {
     fn fitting(n: usize, shared_memory: u32) -> impl Iterator<Item = Self> {
         let near_cache = (24 << 20..64 << 20).contains(&(n / 2 * POINT as usize));
         fp64::Shape::candidates(n, near_cache)
-            .flat_map(with_few_registers)
-            .map(Self)
+            .map(|of| Self(with_few_registers(of)))
             .filter(move |shape| shape.is_sound() && shape.fits(shared_memory))
     }
 

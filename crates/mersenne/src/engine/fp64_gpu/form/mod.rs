@@ -366,10 +366,6 @@ impl Others for OtherNumbers {
         Shape::has_suited(length, shared_memory, Shape::is_wide)
     }
 
-    fn relative_time(&self, number: Number, length: usize) -> f64 {
-        if is_weighted(number, length) { 1.0 } else { padded::RELATIVE_TIME }
-    }
-
     fn digits_of_products(&self, number: Number, length: usize) -> usize {
         if is_weighted(number, length) { 0 } else { Reduction::digits(length) }
     }

@@ -229,10 +229,6 @@ fn largest_carry(layout: &PaddedLayout) -> f64 {
 /// is the larger error: it was 4.2 times that of the formula without this limit for 3·1000003^600 − 1, W/m = 108.
 const LARGEST_PADDING: f64 = 4.0;
 
-/// The time of a squaring, as a multiple of that modulo a Mersenne number at the same length: the mean of 1.22 to 1.41 in
-/// 2M to 6M words on an H200.
-pub(super) const RELATIVE_TIME: f64 = 1.3;
-
 /// The least number of bits of a number. For shorter numbers, exact products are as fast.
 const SHORTEST_NUMBER: u32 = 10_000;
 
