@@ -45,7 +45,7 @@ use warpint_mersenne::engine::{fp64::Fp64, goldilocks::Goldilocks};
 use warpint_mersenne::{BuildOptions, EngineError, EngineFamily, Shift, Step};
 
 use oracle::Limbs;
-use running::Running;
+use running::{Case, Running};
 use sample::Scale;
 
 /// The seed of [`run`]. It is fixed, so that a self-test uses the same random numbers on every
@@ -64,14 +64,15 @@ pub enum Depth {
 
 impl Depth {
     /// Returns the approximate duration of all cases of this depth, on a GPU or on the CPU, if no
-    /// compiled kernels are cached. The duration on a GPU was measured on an NVIDIA H200 with 16
-    /// CPU cores, and is mostly the time to compile kernels. The duration on the CPU holds for two
-    /// cores. The times of the cases are in `benches/runs` (`*-h200/selftest*.txt`).
+    /// compiled kernels are cached. The duration on a GPU is for an NVIDIA H200 with 16 CPU cores, and is mostly the
+    /// time to compile kernels; that of the quick cases is calculated from the times of the cases. The duration on the
+    /// CPU holds for two cores. The times of the cases are in `benches/runs` (`*-h200/selftest*.txt`, and
+    /// `2026-11-29-h200/hybrid-bases-2.txt`).
     #[must_use]
     pub fn estimate(self, is_gpu: bool) -> Duration {
         Duration::from_secs(match (is_gpu, self) {
             (false, _) => 15,
-            (true, Self::Quick) => 240,
+            (true, Self::Quick) => 90,
             (true, Self::Thorough) => 660,
         })
     }
@@ -114,7 +115,7 @@ pub struct Summary {
 /// quick cases. All cases of the families on the CPU take about ten seconds on two cores.
 ///
 /// With a filter, runs only the cases whose name `family::case` contains the filter. Each report is
-/// passed to `report` as soon as its case has ended.
+/// passed to `report` as soon as its case and all cases before it have ended.
 pub fn run(
     families: &[&'static dyn EngineFamily],
     depth: Depth,
@@ -137,15 +138,30 @@ pub fn run_seeded(
     seed: u64,
     report: &mut dyn FnMut(&CaseReport),
 ) -> Summary {
+    let cases: Vec<Case<'_>> = of_engines(families, depth, filter, seed);
+    let are_quick = families.iter().all(|family| Scale::at(*family, depth) == Scale::Quick);
     let mut run = Running { filter, report, summary: Summary::default() };
+    run.all(cases, if are_quick { depth.cases_at_once() } else { 1 });
+    run.summary
+}
+
+/// Returns the cases of [`run_seeded`].
+fn of_engines<'a>(
+    families: &[&'static dyn EngineFamily],
+    depth: Depth,
+    filter: Option<&str>,
+    seed: u64,
+) -> Vec<Case<'a>> {
+    let mut found = vec![];
     for &family in families {
         let (name, scale) = (name(family), Scale::at(family, depth));
         if scale == Scale::Quick && filter.is_none_or(|filter| name.contains(filter)) {
-            run.one(&name, "builds", || builds(family, scale, seed));
+            found.push(Case::new(name.clone(), "builds", move || builds(family, scale, seed)));
         }
         for case in cases::CASES {
             if scale != Scale::Quick || cases::QUICK.contains(&case.name) {
-                run.one(&name, case.name, || (case.run)(family, seed, scale));
+                let work = move || (case.run)(family, seed, scale);
+                found.push(Case::new(name.clone(), case.name, work));
             }
         }
     }
@@ -159,21 +175,20 @@ pub fn run_seeded(
         let exponents = family.exponent_range();
         for &(p, squarings) in agreement::sizes(scale) {
             if exponents.contains(&p) {
-                run.one(&both, &format!("agree_at_{p}_bits"), || {
-                    agreement::agree(family, other, p, squarings, seed)
-                });
+                let work = move || agreement::agree(family, other, p, squarings, seed);
+                found.push(Case::new(both.clone(), format!("agree_at_{p}_bits"), work));
             }
         }
         for &p in agreement::product_sizes(scale).iter().filter(|p| exponents.contains(p)) {
-            run.one(&name, &format!("products_at_{p}_bits"), || {
-                agreement::products(family, p, seed)
-            });
+            let work = move || agreement::products(family, p, seed);
+            found.push(Case::new(name.clone(), format!("products_at_{p}_bits"), work));
         }
         if matches!(scale, Scale::Large | Scale::Quick) {
-            run.one(&name, "interim_residues", || interim::interim_residues(family, scale));
+            let work = move || interim::interim_residues(family, scale);
+            found.push(Case::new(name.clone(), "interim_residues", work));
         }
     }
-    run.summary
+    found
 }
 
 /// Builds engines for the exponents of the quick cases, and lets each engine square, multiply and

@@ -12,17 +12,17 @@ use crate::{CaseReport, Summary};
 /// A case to be run: the name of its family or suite, its own name, and its function.
 pub(crate) struct Case<'a> {
     family: String,
-    case: &'a str,
+    case: String,
     work: Box<dyn Fn() -> Result<(), String> + Send + Sync + 'a>,
 }
 
 impl<'a> Case<'a> {
     pub(crate) fn new(
         family: String,
-        case: &'a str,
+        case: impl Into<String>,
         work: impl Fn() -> Result<(), String> + Send + Sync + 'a,
     ) -> Self {
-        Self { family, case, work: Box::new(work) }
+        Self { family, case: case.into(), work: Box::new(work) }
     }
 
     fn run(&self) -> CaseReport {
@@ -31,7 +31,7 @@ impl<'a> Case<'a> {
         // panics.
         let result = catch_unwind(AssertUnwindSafe(|| (self.work)()));
         let result = result.unwrap_or_else(|_| Err("it panicked: see above".into()));
-        let (family, case) = (self.family.clone(), self.case.to_owned());
+        let (family, case) = (self.family.clone(), self.case.clone());
         CaseReport { family, case, result, elapsed: begin.elapsed() }
     }
 }
@@ -45,15 +45,6 @@ pub(crate) struct Running<'a> {
 }
 
 impl Running<'_> {
-    pub(crate) fn one(
-        &mut self,
-        family: &str,
-        case: &str,
-        work: impl Fn() -> Result<(), String> + Send + Sync,
-    ) {
-        self.all(vec![Case::new(family.to_owned(), case, work)], 1);
-    }
-
     /// Runs the cases that match the filter, up to `at_once` at the same time. Reports the results
     /// in the order of the cases.
     pub(crate) fn all(&mut self, mut cases: Vec<Case<'_>>, at_once: usize) {

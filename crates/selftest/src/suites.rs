@@ -206,9 +206,7 @@ pub fn run_huge(
 /// Runs the cases of [`transforms::cpu`]: `transform::outputs` and so on. `filter` and `report` are
 /// those of [`run`](crate::run).
 pub fn run_transforms_on_cpu(filter: Option<&str>, report: &mut dyn FnMut(&CaseReport)) -> Summary {
-    let mut run = Running { filter, report, summary: Summary::default() };
-    for (case, of_cpu) in transforms::cpu::CASES {
-        run.one("transform", case, || of_cpu(SEED));
-    }
-    run.summary
+    let cases = transforms::cpu::CASES.iter();
+    let cases = cases.map(|(case, of_cpu)| Case::new("transform".into(), *case, || of_cpu(SEED)));
+    one_by_one(cases.collect(), filter, report)
 }

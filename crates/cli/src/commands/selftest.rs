@@ -45,7 +45,7 @@ pub(crate) fn run(args: &SelftestArgs) -> anyhow::Result<Exit> {
     tally.conclude(args, has_more)
 }
 
-/// Formats the estimated duration of a run as `quick cases on cuda:0: about 4 min 0 s if no kernel is
+/// Formats the estimated duration of a run as `quick cases on cuda:0: about 90.0 s if no kernel is
 /// compiled yet; --thorough: about 11 min 0 s`.
 fn estimate(depth: Depth, place: DeviceChoice) -> String {
     let is_gpu = matches!(place, DeviceChoice::On(_));
@@ -225,7 +225,7 @@ mod tests {
         let gpu = DeviceChoice::On(DeviceId::Cuda(1));
         assert_eq!(
             estimate(Depth::Quick, gpu),
-            "quick cases on cuda:1: about 4 min 0 s if no kernel is compiled yet; --thorough: about 11 min 0 s"
+            "quick cases on cuda:1: about 90.0 s if no kernel is compiled yet; --thorough: about 11 min 0 s"
         );
         assert!(estimate(Depth::Thorough, gpu).starts_with("all cases on cuda:1: about 11 min"));
         assert_eq!(estimate(Depth::Quick, DeviceChoice::Cpu), "all cases of the CPU: about 15.0 s");

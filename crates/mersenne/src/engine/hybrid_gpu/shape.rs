@@ -10,17 +10,20 @@ use crate::engine::{EngineFamily, known};
 /// The size of both points in bytes: a complex number of 16 bytes, and an exact point of 8.
 const POINT: u32 = 24;
 
-/// From this number of points on, blocks of exact rows may have twice as many pairs as blocks of complex rows, if two
-/// blocks fit on a multiprocessor. For fewer points, they would leave multiprocessors without work.
+/// From this number of points on, blocks of exact rows may have twice as many pairs as blocks of complex rows. For fewer
+/// points, they would leave multiprocessors without work.
 const MANY_POINTS: usize = 1 << 19;
 
-/// Blocks of exact rows have twice as many pairs only if rows have at most this number of points, or blocks at least
-/// [`MANY_THREADS`] threads. With two pairs, blocks of 160 to 256 threads took 20 to 35 % longer for rows of 1,280 to 3,072
-/// points on an H200, because a multiprocessor then has only 5 to 8 warps (`benches/NOTES.md`).
-const SHORT_ROWS: u32 = 1024;
+/// Blocks of exact rows have twice as many pairs from this number of threads on, and from [`SHORT_ROW_THREADS`] on for rows
+/// of at most [`SHORT_ROW`] points. With two pairs, blocks of 160 to 256 threads took 20 to 35 % longer for rows of 1,280 to
+/// 3,072 points on an H200, because a multiprocessor then has only 5 to 8 warps (`benches/NOTES.md`).
+const MANY_THREADS: u32 = 384;
 
-/// See [`SHORT_ROWS`].
-const MANY_THREADS: u32 = 320;
+/// See [`MANY_THREADS`].
+const SHORT_ROW: u32 = 1024;
+
+/// See [`MANY_THREADS`].
+const SHORT_ROW_THREADS: u32 = 256;
 
 /// Below this number of points, launches begin before the preceding launch has ended, and exact rows run
 /// beside complex rows. For more points, whose blocks do not all run at the same time, this takes up to
@@ -36,7 +39,7 @@ pub(in crate::engine) struct Shape(pub(super) fp64::Shape);
 /// Transform lengths in words, each with the fastest of the shapes that were tried on an H200 (`benches/NOTES.md`):
 /// modulo 2^p − 1 for 2^18, 2^20, 3·2^19, 3·2^20, 77·2^16, 21·2^18 and 3·2^22 words, modulo k·b^n ± 1 for the others. A
 /// second shape of a length is the fastest one with parts.
-const TRIED: [(usize, &str); 20] = [
+pub(super) const TRIED: [(usize, &str); 20] = [
     (5 << 15, "256x320 4.8.8/10.8.4 2/4 1 128.128"),
     (7 << 15, "256x448 4.8.8/14.8.4 4/4 1 128.128"),
     (1 << 18, "512x256 8.8.8/8.8.4 2/4 1 128.128"),
@@ -53,7 +56,7 @@ const TRIED: [(usize, &str); 20] = [
     (1 << 21, "512x2048 8.8.8/16.16.8 4/4 1 128.128"),
     (5 << 19, "512x2560 8.8.8/10.16.16 2/4 1 96.128"),
     (3 << 20, "512x3072 8.8.8/16.24.8 4/4 1 80.128 s"),
-    (3 << 20, "512x3072 8.8.8/12.16.16 2/4 1 96.128 s"),
+    (3 << 20, "512x3072 8.8.8/12.16.16 2/4 1 128.128 s"),
     (77 << 16, "512x4928 8.8.8/22.28.8 4/4 1 80.128 s"),
     (21 << 18, "512x5376 8.8.8/16.21.16 4/4 1 80.128 s"),
     (3 << 22, "2048x3072 16.16.8/16.24.8 4/4 1 128.128"),
@@ -93,9 +96,9 @@ impl Shape {
     pub(super) fn exact_pairs(&self) -> u32 {
         let twice = 2 * self.0.pairs;
         let many = self.points() >= MANY_POINTS && self.rows().is_multiple_of(2 * twice);
-        let small = 8 * exact_points(self.0.row, 2 * twice, 1) <= SHARED_MEMORY / 2;
-        let busy = self.columns() <= SHORT_ROWS || self.row_threads() >= MANY_THREADS;
-        if many && small && busy { twice } else { self.0.pairs }
+        let least = if self.columns() <= SHORT_ROW { SHORT_ROW_THREADS } else { MANY_THREADS };
+        let fits = 8 * exact_points(self.0.row, 2 * twice, 1) <= SHARED_MEMORY;
+        if many && fits && self.row_threads() >= least { twice } else { self.0.pairs }
     }
 
     /// Returns whether launches should overlap. This can be prevented by the choice `s` of a shape.

@@ -4,6 +4,7 @@ use rand::{RngExt, SeedableRng};
 use warpint_device::Device;
 
 use super::limits::Limited;
+use super::shape::TRIED;
 use super::{HybridFastOn, HybridOn, Shape, limits};
 use crate::engine::goldilocks::Goldilocks;
 use crate::engine::gpu::{Arithmetic as _, Machine, Products, Shape as _};
@@ -191,11 +192,66 @@ fn exponents_of_records_have_margins() {
 
 #[test]
 fn shapes_that_were_tried_come_first() {
-    for (n, name) in
-        [(1 << 18, "512x256"), (3 << 19, "512x1536"), (3 << 20, "512x3072"), (3 << 22, "2048x3072")]
-    {
-        let best = Shape::best(n, 227 << 10).unwrap().to_string();
-        assert!(best.starts_with(name), "{n}: {best}");
+    for (i, (n, name)) in TRIED.into_iter().enumerate() {
+        let shape = Shape(name.parse().ok().unwrap());
+        assert!(shape.is_sound() && shape.fits(227 << 10) && 2 * shape.points() == n, "{name}");
+        assert_eq!(shape.to_string(), name);
+        if TRIED[..i].iter().all(|(length, _)| *length != n) {
+            assert_eq!(Shape::best(n, 227 << 10).unwrap(), shape, "{n}");
+        }
+    }
+}
+
+#[test]
+fn blocks_of_many_threads_have_two_pairs_of_exact_rows() {
+    for (name, pairs) in [
+        ("512x1024 8.8.8/16.16.4 4/8 1 128.128", 2),
+        ("512x512 8.8.8/16.8.4 4/4 1 128.128", 1),
+        ("1024x896 8.16.8/14.8.8 4/4 1 128.128", 1),
+        ("512x1280 8.8.8/10.16.8 2/4 1 80.128", 1),
+        ("512x2048 8.8.8/16.16.8 4/4 1 128.128", 1),
+        ("512x3072 8.8.8/12.16.16 2/4 1 128.128 s", 1),
+        ("512x3072 8.8.8/16.24.8 4/4 1 80.128 s", 2),
+        ("512x4928 8.8.8/22.28.8 4/4 1 80.128 s", 2),
+        ("512x5376 8.8.8/16.21.16 4/4 1 80.128 s", 1),
+        ("2048x3072 16.16.8/16.24.8 4/4 1 128.128", 2),
+    ] {
+        assert_eq!(Shape(name.parse().ok().unwrap()).exact_pairs(), pairs, "{name}");
+    }
+}
+
+#[test]
+fn blocks_of_exact_rows_have_all_pairs_and_fit_into_memory() {
+    let lengths =
+        TRIED.map(|(n, _)| n).into_iter().chain([9 << 17, 33 << 15, 11 << 18, 7 << 19, 1 << 12]);
+    for (n, shared_memory) in lengths.flat_map(|n| [64, 99, 227].map(|kib| (n, kib << 10))) {
+        for shape in Shape::known(n, shared_memory).chain(Shape::fitting(n, shared_memory)) {
+            let (pairs, blocks) = (shape.exact_pairs(), shape.exact_row_blocks());
+            assert!(
+                shape.rows().is_multiple_of(2 * pairs) && blocks * pairs > shape.rows() / 2,
+                "{shape}"
+            );
+            assert!(shape.exact_row_shared_bytes() <= shared_memory, "{shape}");
+            // Results of `forward_exact_rows` follow the two spectra.
+            let lines = (2 * blocks * pairs * shape.columns()) as usize;
+            assert!(3 * shape.points() + lines <= Hybrid::factor_points(&shape), "{shape}");
+        }
+    }
+}
+
+#[test]
+fn rows_of_long_transforms_compute_rightly() {
+    let device = Device::simulator().unwrap();
+    for (name, bits) in [
+        ("16x1280 2.4.2/10.16.8 4/4 1 128.128", 25.1),
+        ("16x1536 2.4.2/12.16.8 4/4 1 128.128", 25.0),
+        ("16x2048 2.4.2/16.16.8 4/4 1 128.128", 25.0),
+        ("16x4928 2.4.2/22.28.8 4/4 1 128.128 s", 24.5),
+        ("16x3072 2.4.2/12.16.16 4/4 1 128.128 s", 24.8),
+    ] {
+        let shape = Shape(name.parse().ok().unwrap());
+        let p = (bits * 2.0 * shape.points() as f64) as u32 | 1;
+        computes_rightly::<Hybrid>(&device, shape, p);
     }
 }
 
