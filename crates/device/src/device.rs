@@ -124,6 +124,21 @@ impl Device {
         self.0.synchronize()
     }
 
+    /// Waits until all work on the device that this process has submitted is done, including the
+    /// work of other libraries on other streams. Memory that such a library has used can be freed
+    /// after this.
+    pub fn synchronize_all(&self) -> Result<(), DeviceError> {
+        self.0.synchronize_all()
+    }
+
+    /// Returns the driver's handle of the stream to which all work of the device is submitted, so
+    /// that another library can order its work relative to this stream. Returns `None` for a device
+    /// without streams, such as the simulator.
+    #[must_use]
+    pub fn stream(&self) -> Option<u64> {
+        self.0.stream()
+    }
+
     /// Calls `work`, which records launches in the [`Capture`], and returns the recorded launches
     /// as a graph. Recorded launches are not run.
     pub fn capture(
@@ -402,6 +417,24 @@ pub trait Backend: Send + Sync {
     fn free_graph(&self, graph: u64);
     /// Waits until all submitted work is done. Returns an error if some of this work failed.
     fn synchronize(&self) -> Result<(), DeviceError>;
+    /// Like [`Self::synchronize`], but also waits for the work that other libraries of this process
+    /// have submitted to the device. By default, there is no such work.
+    fn synchronize_all(&self) -> Result<(), DeviceError> {
+        self.synchronize()
+    }
+    /// Returns the driver's handle of the stream to which work is submitted. By default, there is
+    /// none.
+    fn stream(&self) -> Option<u64> {
+        None
+    }
+    /// Returns an error unless kernels of this device can access memory at `address` that another
+    /// library of this process has allocated. By default, no such memory is accessible.
+    fn check_foreign(&self, address: u64) -> Result<(), DeviceError> {
+        Err(DeviceError::Failed {
+            what: format!("access to memory at {address:#x}"),
+            message: format!("{} uses only memory of its own", self.info().id),
+        })
+    }
     /// Calls `work(0)`, …, `work(count − 1)`, and returns the time that the device spends on the
     /// work submitted by each call.
     fn times(

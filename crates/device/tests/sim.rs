@@ -4,9 +4,12 @@
 
 mod planted;
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use planted::{Finder, PLANTS, Suite, carry, reduction, transpose};
 use warpint_device::sim::{SimOptions, suite_seeds};
-use warpint_device::{Device, DeviceError};
+use warpint_device::{Buffer, Device, DeviceError};
 
 const SUITES: [(&str, Suite); 3] =
     [("reduction", reduction), ("transpose", transpose), ("carry", carry)];
@@ -84,4 +87,48 @@ fn planted_faults_are_reported_with_their_place() {
             (plant.suite)(&device, None).unwrap();
         }
     }
+}
+
+/// Memory of another library: it is used without a copy, and its owner is dropped with the buffer.
+#[test]
+fn memory_of_others_is_borrowed() {
+    struct Owner(Arc<AtomicBool>);
+    impl Drop for Owner {
+        fn drop(&mut self) {
+            self.0.store(true, Ordering::Relaxed);
+        }
+    }
+    let device = Device::simulator().unwrap();
+    let mut theirs = device.upload(&[1_u32, 2, 3, 4]).unwrap();
+    let dropped = Arc::new(AtomicBool::new(false));
+    let owner = Box::new(Owner(Arc::clone(&dropped)));
+    // SAFETY: the memory outlives the buffer, and is written before the download only.
+    let borrowed = unsafe { Buffer::<u32>::foreign(&device, theirs.address(), 3, owner) }.unwrap();
+    assert_eq!((borrowed.address(), borrowed.len()), (theirs.address(), 3));
+    // SAFETY: the memory outlives the copy.
+    let copy = unsafe { Buffer::<u32>::copy_of_foreign(&device, theirs.address() + 4, 2) }.unwrap();
+    theirs.upload(&[5, 6, 7, 8]).unwrap();
+    assert_eq!(borrowed.download().unwrap(), [5, 6, 7]);
+    assert!(!dropped.load(Ordering::Relaxed));
+    drop(borrowed);
+    assert!(dropped.load(Ordering::Relaxed));
+    // The memory is still theirs.
+    assert_eq!(theirs.download().unwrap(), [5, 6, 7, 8]);
+    assert_eq!(copy.download().unwrap(), [2, 3]);
+}
+
+#[test]
+fn memory_of_no_device_is_refused() {
+    let device = Device::simulator().unwrap();
+    let theirs = device.alloc::<u32>(64).unwrap();
+    // SAFETY: never used: the addresses are refused.
+    let refused = |address| unsafe { Buffer::<u32>::foreign(&device, address, 1, Box::new(())) };
+    let error = refused(theirs.address() + 4).unwrap_err().to_string();
+    assert!(error.contains("is not aligned to 256 bytes"), "{error}");
+    let error = refused(256).unwrap_err().to_string();
+    assert!(error.contains("no buffer holds"), "{error}");
+    // SAFETY: as above.
+    unsafe { Buffer::<u32>::copy_of_foreign(&device, 256, 1) }.unwrap_err();
+    assert_eq!(device.stream(), None);
+    device.synchronize_all().unwrap();
 }

@@ -87,6 +87,14 @@ impl Context {
         // SAFETY: the event is valid.
         unsafe { sys::cuEventSynchronize(self.end) }
     }
+
+    /// Waits until all streams of the context have done all submitted work. The context is that of
+    /// every library of this process that uses the device's primary context. The context must be
+    /// current.
+    pub(super) fn wait_for_all_streams(&self) -> CUresult {
+        // SAFETY: the call has no arguments.
+        unsafe { sys::cuCtxSynchronize() }
+    }
 }
 
 impl Drop for Context {

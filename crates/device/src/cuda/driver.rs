@@ -21,8 +21,9 @@ const LIBRARY: &str = "libcuda.so.1";
 
 /// The names of functions of the driver that are looked up before the first call, because the
 /// bindings panic if a function is missing. [`STREAM_FUNCTIONS`] lists the functions for streams.
-const FUNCTIONS: [&str; 41] = [
+const FUNCTIONS: [&str; 43] = [
     "cuCtxSetCurrent",
+    "cuCtxSynchronize",
     "cuDeviceGet",
     "cuDeviceGetAttribute",
     "cuDeviceGetCount",
@@ -63,6 +64,7 @@ const FUNCTIONS: [&str; 41] = [
     "cuModuleGetFunction",
     "cuModuleLoadData",
     "cuModuleUnload",
+    "cuPointerGetAttribute",
 ];
 
 /// The names of the driver's functions for streams. They are looked up before the first call, like

@@ -1,6 +1,6 @@
 //! The driver's functions for device memory. The device's context must be current at every call.
 
-use cudarc::driver::sys::{self, CUresult, CUstream};
+use cudarc::driver::sys::{self, CUpointer_attribute, CUresult, CUstream};
 
 /// Returns the driver's result code, the number of free bytes and the total number of bytes of the
 /// device's memory.
@@ -9,6 +9,15 @@ pub(super) fn state() -> (CUresult, u64, u64) {
     // SAFETY: the call writes two sizes.
     let code = unsafe { sys::cuMemGetInfo_v2(&raw mut free, &raw mut total) };
     (code, free as u64, total as u64)
+}
+
+/// Returns the driver's result code, and the index of the device that holds the memory at `address`.
+pub(super) fn device_of(address: u64) -> (CUresult, i32) {
+    let mut device = -1_i32;
+    let attribute = CUpointer_attribute::CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL;
+    // SAFETY: the call writes one int; it accepts any address.
+    let code = unsafe { sys::cuPointerGetAttribute((&raw mut device).cast(), attribute, address) };
+    (code, device)
 }
 
 /// Allocates `bytes` bytes, at least one, and returns their address, which is aligned to 256 bytes.

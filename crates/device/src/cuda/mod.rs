@@ -427,6 +427,29 @@ impl Backend for Cuda {
         self.wait("cuEventSynchronize")
     }
 
+    fn synchronize_all(&self) -> Result<(), DeviceError> {
+        self.bind()?;
+        self.check("cuCtxSynchronize", self.context.wait_for_all_streams())
+    }
+
+    fn stream(&self) -> Option<u64> {
+        Some(self.context.stream.addr() as u64)
+    }
+
+    fn check_foreign(&self, address: u64) -> Result<(), DeviceError> {
+        self.bind()?;
+        let (code, device) = memory::device_of(address);
+        self.check("cuPointerGetAttribute", code)?;
+        let found = format!("cuda:{device}");
+        if found == self.info.id {
+            return Ok(());
+        }
+        Err(DeviceError::Failed {
+            what: format!("access to memory at {address:#x}"),
+            message: format!("the memory belongs to {found}, not to {}", self.info.id),
+        })
+    }
+
     fn times(
         &self,
         count: usize,

@@ -48,6 +48,14 @@ impl Nvrtc {
         find_in(&Places::of_this_process(), &Fit { driver, compute_capability })
     }
 
+    /// Adds a Python installation or virtual environment to the places that [`Self::find`] searches.
+    /// `root` is its root folder, Python's `sys.prefix`. Its wheels are searched before those of
+    /// other Python installations, so that a program which runs in Python finds the wheels of this
+    /// Python.
+    pub fn also_search_python(root: &Path) {
+        places::register_python(root);
+    }
+
     /// Returns the path of the library's file, or its bare name if the file cannot be determined.
     #[must_use]
     pub fn path(&self) -> &Path {

@@ -4,11 +4,28 @@ use std::collections::HashSet;
 use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The newest major version of CUDA whose library is requested by name if there is no driver.
 const NEWEST: u32 = 13;
 /// The oldest major version of CUDA whose library is requested by name.
 const OLDEST: u32 = 12;
+
+/// The root folders of the Python installations that [`register_python`] has added.
+static REGISTERED: Mutex<Vec<PathBuf>> = Mutex::new(vec![]);
+
+fn registered() -> MutexGuard<'static, Vec<PathBuf>> {
+    REGISTERED.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Adds the root folder of a Python installation, whose wheels are searched before those of other
+/// Python installations.
+pub(super) fn register_python(root: &Path) {
+    let mut registered = registered();
+    if !registered.iter().any(|other| other == root) {
+        registered.push(root.to_owned());
+    }
+}
 
 /// The folders and names at which NVRTC is searched for. The default value contains no folders and
 /// no names.
@@ -29,8 +46,8 @@ pub(super) struct Places {
 impl Places {
     pub(super) fn of_this_process() -> Self {
         let folder = |name| env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from);
-        let mut pythons: Vec<_> =
-            ["VIRTUAL_ENV", "CONDA_PREFIX"].into_iter().filter_map(folder).collect();
+        let mut pythons = registered().clone();
+        pythons.extend(["VIRTUAL_ENV", "CONDA_PREFIX"].into_iter().filter_map(folder));
         for folder in env::split_paths(&env::var_os("PATH").unwrap_or_default()) {
             pythons.extend(pythons_of(&folder));
         }
@@ -293,6 +310,16 @@ mod tests {
         assert_eq!(roots("venv/bin"), [base.join("venv"), base.join("usr")]);
         assert!(roots("pyenv/shims").contains(&base.join("pyenv/versions/3.12.1")));
         assert!(roots("venv").is_empty());
+    }
+
+    #[test]
+    fn registered_pythons_come_first_and_once() {
+        let root = tempfile::tempdir().unwrap();
+        register_python(root.path());
+        register_python(root.path());
+        let pythons = Places::of_this_process().pythons;
+        assert_eq!(pythons[0], root.path());
+        assert_eq!(pythons.iter().filter(|python| *python == root.path()).count(), 1);
     }
 
     #[test]

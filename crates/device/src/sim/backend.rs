@@ -286,6 +286,11 @@ impl Backend for Simulator {
         self.state().trace.as_mut().map_or(Ok(()), Trace::flush)
     }
 
+    /// Accepts memory that this simulator has allocated for another buffer.
+    fn check_foreign(&self, address: u64) -> Result<(), DeviceError> {
+        self.state().check("access to memory of another library", address, 1).map(|_| ())
+    }
+
     fn times(
         &self,
         count: usize,
