@@ -9,10 +9,14 @@ mod operands;
 mod powers;
 mod primality;
 mod sum;
+#[cfg(test)]
+mod tests;
 
 pub use gcd::GcdExt;
 pub use modulus::{FixedBase, Modulus, Reduction};
 pub use primality::PrimalityTest;
+
+use warpint_device::Buffer;
 
 use crate::storage::{Storage, countable};
 use crate::{Executor, IntegerError, Width, cpu};
@@ -78,7 +82,7 @@ impl UintBatch {
         let Some(device) = executor.device() else {
             return Self::from_vec(executor, width, limbs.to_vec());
         };
-        let count = rows(limbs, width)?;
+        let count = whole_numbers(limbs.len(), width)?;
         countable(count)?;
         let data = Storage::Device(device.upload(limbs)?);
         Ok(Self { executor: executor.clone(), count, width, data })
@@ -94,7 +98,7 @@ impl UintBatch {
         width: Width,
         limbs: Vec<u32>,
     ) -> Result<Self, IntegerError> {
-        let count = rows(&limbs, width)?;
+        let count = whole_numbers(limbs.len(), width)?;
         let data = Storage::from_vec(executor, count, limbs)?;
         Ok(Self { executor: executor.clone(), count, width, data })
     }
@@ -152,6 +156,37 @@ impl UintBatch {
             Storage::Host(limbs) => Some(limbs),
             Storage::Device(_) => None,
         }
+    }
+
+    /// Returns the device memory of the batch: the 32-bit limbs of all numbers, in the order of
+    /// [`Self::to_limbs`]. Returns `None` if the batch is on the CPU.
+    #[must_use]
+    pub fn buffer(&self) -> Option<&Buffer<u32>> {
+        match &self.data {
+            Storage::Host(_) => None,
+            Storage::Device(buffer) => Some(buffer),
+        }
+    }
+
+    /// Returns a batch of the numbers with the 32-bit limbs `limbs`, which are on the device of
+    /// `executor`. Limb j of number i is at index i·n + j, where n = width/32. Copies nothing.
+    ///
+    /// # Errors
+    /// [`IntegerError::Places`] if `limbs` is not on the device of `executor`;
+    /// [`IntegerError::Length`] unless the length of `limbs` is a multiple of width/32;
+    /// [`IntegerError::TooMany`] for more than 2^32 − 1 numbers.
+    pub fn from_buffer(
+        executor: &Executor,
+        width: Width,
+        limbs: Buffer<u32>,
+    ) -> Result<Self, IntegerError> {
+        if !executor.device().is_some_and(|device| limbs.is_on(device)) {
+            return Err(IntegerError::Places);
+        }
+        let count = whole_numbers(limbs.len(), width)?;
+        countable(count)?;
+        let data = Storage::Device(limbs);
+        Ok(Self { executor: executor.clone(), count, width, data })
     }
 
     /// Calls `read` with the 32-bit limbs of all numbers and returns the result of the call. If the
@@ -237,10 +272,9 @@ impl UintBatch {
     }
 }
 
-/// Returns the number of numbers with the limbs `limbs`. Returns [`IntegerError::Length`] if a part of a
-/// number remains.
-fn rows(limbs: &[u32], width: Width) -> Result<usize, IntegerError> {
-    let len = limbs.len();
+/// Returns the number of numbers that have `len` limbs together. Returns [`IntegerError::Length`] if a
+/// part of a number remains.
+fn whole_numbers(len: usize, width: Width) -> Result<usize, IntegerError> {
     if len.is_multiple_of(width.limbs()) {
         return Ok(len / width.limbs());
     }
