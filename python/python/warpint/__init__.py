@@ -1,0 +1,76 @@
+"""Exact arithmetic on arrays of large integers, on the CPU and on NVIDIA GPUs.
+
+>>> import warpint as wp
+>>> a = wp.array([2**100, 3])
+>>> (a * a + 1).tolist() == [2**200 + 1, 10]
+True
+>>> pow(a, 65537, 10**9 + 7).tolist()
+[538426437, 754428556]
+
+:func:`array` makes arrays, :class:`Array` documents their operators. GPU arrays are made by
+``device="cuda"`` or by :meth:`Array.to`. Nothing here runs in constant time: do not use secret
+numbers.
+"""
+
+from ._array import Array, array, from_bytes, from_dlpack
+from ._device import Device, devices, synchronize
+from ._functions import (
+    GcdExt,
+    crt,
+    gcd,
+    gcdext,
+    invert,
+    iroot,
+    is_probable_prime,
+    isqrt,
+    isqrt_rem,
+    lcm,
+    maximum,
+    minimum,
+    next_prime,
+    powmod,
+)
+from ._join import concatenate
+from ._masked import Masked, MaskedError
+from ._modulus import FixedBase, Modulus
+from ._random import random, random_below
+from ._warpint import DeviceError
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Array",
+    "Device",
+    "DeviceError",
+    "FixedBase",
+    "GcdExt",
+    "Masked",
+    "MaskedError",
+    "Modulus",
+    "array",
+    "concatenate",
+    "crt",
+    "devices",
+    "from_bytes",
+    "from_dlpack",
+    "gcd",
+    "gcdext",
+    "invert",
+    "iroot",
+    "is_probable_prime",
+    "isqrt",
+    "isqrt_rem",
+    "lcm",
+    "maximum",
+    "minimum",
+    "next_prime",
+    "powmod",
+    "random",
+    "random_below",
+    "synchronize",
+]
+
+for _name in __all__:
+    # Names in messages and in pickles are those that users import.
+    globals()[_name].__module__ = "warpint"
+del _name

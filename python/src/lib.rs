@@ -1,0 +1,42 @@
+//! The native part of the Python package `warpint`: conversions between Python and the library, and
+//! exceptions for its errors. The classes that users see are written in Python, in
+//! `python/warpint`; they combine the operations of [`batch::Batch`].
+
+mod batch;
+mod dlpack;
+mod error;
+mod modulus;
+mod operations;
+mod place;
+mod work;
+
+use pyo3::prelude::*;
+
+/// Panics in a thread of the pool, to test that a panic becomes an exception.
+#[pyfunction]
+#[allow(clippy::panic)]
+pub(crate) fn panic_for_test(py: Python<'_>, text: &str) -> PyResult<()> {
+    work::work(py, || panic!("{text}"))
+}
+
+/// The native part of the package.
+#[pymodule]
+mod _warpint {
+    #[pymodule_export]
+    use crate::batch::{Batch, FlagArray};
+    #[pymodule_export]
+    use crate::dlpack::import::{from_capsule, from_cuda_address};
+    #[pymodule_export]
+    use crate::error::DeviceError;
+    #[pymodule_export]
+    use crate::modulus::{PreparedBase, PreparedModulus};
+    #[pymodule_export]
+    use crate::panic_for_test;
+    #[pymodule_export]
+    use crate::place::{list_devices, nvrtc, search_nvrtc_in, stream, synchronize};
+
+    #[pymodule_init]
+    fn init() {
+        crate::work::silence_panics();
+    }
+}
