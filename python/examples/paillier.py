@@ -3,6 +3,7 @@
     python paillier.py [COUNT] [--bits BITS] [--device DEVICE]
 
 COUNT is 100,000 by default, BITS, the length of the modulus n, is 2,048; ciphers are twice as long.
+On a CPU with few cores, the default takes many minutes: give a smaller COUNT.
 This shows batches of powers. It is not a secure program: the generator of random numbers is not made
 for keys, and nothing runs in constant time.
 

@@ -79,17 +79,15 @@ impl FlagArray {
 /// Returns the least width of the library that holds numbers of `bits` bits: the next multiple of
 /// 32 bits.
 pub(crate) fn width(bits: u64) -> Result<Width, IntegerError> {
-    let too_wide =
-        |bits| IntegerError::TooWide { operation: "a width", bits, most: 2 * Width::MAX_BITS };
-    let rounded = u32::try_from(bits.div_ceil(32) * 32).map_err(|_| too_wide(bits))?;
-    if rounded <= Width::MAX_BITS {
-        return Width::new(rounded);
-    }
     // A result may be twice as wide as a factor.
-    let most = Width::new(Width::MAX_BITS)?;
-    match rounded.checked_sub(Width::MAX_BITS).map(Width::new) {
-        Some(Ok(rest)) => most.of_product(rest),
-        _ => Err(too_wide(bits)),
+    let most = 2 * Width::MAX_BITS;
+    let rounded = u32::try_from(bits).ok().filter(|&bits| bits <= most);
+    let Some(rounded) = rounded.map(|bits| bits.div_ceil(32) * 32) else {
+        return Err(IntegerError::TooWide { operation: "a width", bits, most });
+    };
+    match rounded.checked_sub(Width::MAX_BITS) {
+        None | Some(0) => Width::new(rounded),
+        Some(rest) => Width::new(Width::MAX_BITS)?.of_product(Width::new(rest)?),
     }
 }
 
@@ -102,7 +100,7 @@ impl Batch {
         limbs: PyReadonlyArray2<'_, u32>,
         device: &str,
     ) -> PyResult<Self> {
-        let bits = 32 * limbs.shape()[1] as u64;
+        let bits = (limbs.shape()[1] as u64).saturating_mul(32);
         let contiguous = limbs.as_slice().ok().filter(|_| limbs.is_c_contiguous());
         let limbs = contiguous.ok_or_else(|| {
             PyValueError::new_err("the limbs are not C-contiguous: use numpy.ascontiguousarray")

@@ -116,6 +116,8 @@ def test_wrong_arrays_of_numpy():
     for shape in (3, 0), (2, 2, 2):
         with pytest.raises(ValueError, match="shape"):
             wp.array(np.zeros(shape, dtype=np.uint32))
+    with pytest.raises(OverflowError, match="at most 2097152"):
+        wp.array(np.zeros((0, 1 << 50), dtype=np.uint64))
     limbs = np.arange(24, dtype=np.uint32).reshape(4, 6)
     for strided in limbs[:, ::2], limbs[::2], limbs.T, np.asfortranarray(limbs), limbs[:, 1:]:
         with pytest.raises(ValueError, match="contiguous"):

@@ -143,6 +143,9 @@ def test_wrong_arrays():
     for shape in (), (3,), (2, 2, 2), (2, 0):
         with pytest.raises(ValueError, match="shape"):
             wp.from_dlpack(np.zeros(shape, dtype=np.uint32))
+    for columns in (1 << 16) + 1, 1 << 50:
+        with pytest.raises(OverflowError, match="65536 limbs"):
+            wp.from_dlpack(np.zeros((0, columns), dtype=np.uint32))
     for strided in LIMBS[:, ::2], LIMBS[::2], LIMBS.T, LIMBS[:, 1:], LIMBS[::-1]:
         with pytest.raises(ValueError, match="contiguous"):
             wp.from_dlpack(strided.copy(order="K") if strided is LIMBS.T else strided)
@@ -235,6 +238,8 @@ def test_wrong_cuda_arrays():
         ({"shape": (4,)}, ValueError, "1 dimensions"),
         ({"strides": (4, 8)}, ValueError, "contiguous"),
         ({"strides": (8,)}, ValueError, "strides"),
+        ({"shape": (-1, 2)}, ValueError, "shape"),
+        ({"shape": (1 << 62, 1 << 10)}, ValueError, "address space"),
     ]:
         with pytest.raises(error, match=text):
             wp.from_dlpack(Interface(**wrong))

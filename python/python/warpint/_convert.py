@@ -79,8 +79,8 @@ def from_limbs(limbs: NDArray[Any], device: str) -> tuple[Batch, int]:
         raise ValueError(f"limbs must have the shape (n, limbs), not {limbs.shape}")
     if not limbs.flags.c_contiguous:
         raise ValueError("the limbs are not C-contiguous: use numpy.ascontiguousarray")
-    bits = 8 * limbs.dtype.itemsize * limbs.shape[1]
-    return Batch.from_limbs(limbs.view(np.uint32), device), checked_bits(bits)
+    bits = checked_bits(8 * limbs.dtype.itemsize * limbs.shape[1])
+    return Batch.from_limbs(limbs.view(np.uint32), device), bits
 
 
 def to_integers(limbs: NDArray[np.uint32]) -> list[int]:

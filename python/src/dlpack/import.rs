@@ -2,11 +2,11 @@
 
 use std::ffi::CStr;
 
-use pyo3::exceptions::{PyBufferError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyBufferError, PyOverflowError, PyTypeError, PyValueError};
 use pyo3::ffi as python;
 use pyo3::prelude::*;
 use warpint::device::{Buffer, Device};
-use warpint::integer::{IntegerError, UintBatch};
+use warpint::integer::{IntegerError, UintBatch, Width};
 
 use super::ffi::{self, DataType, Managed, ManagedVersioned, Tensor};
 use crate::batch::{Batch, on_device, width};
@@ -64,12 +64,7 @@ impl Matrix {
 
     /// Checks shape and strides, which count elements of `bits` bits.
     fn new(address: u64, shape: &[i64], strides: Option<&[i64]>, bits: u8) -> PyResult<Self> {
-        let &[count, columns] = shape else {
-            return Err(PyValueError::new_err(format!(
-                "an array of shape (n, limbs) is needed, but it has {} dimensions",
-                shape.len()
-            )));
-        };
+        let &[count, columns] = shape else { return Err(wrong_dimensions(shape.len())) };
         if columns < 1 || count < 0 {
             return Err(PyValueError::new_err(format!(
                 "an array of shape (n, limbs) with at least one limb is needed, not \
@@ -85,7 +80,14 @@ impl Matrix {
                 "the array is not C-contiguous: make a contiguous copy first",
             ));
         }
-        let (count, limbs) = (count as usize, columns as usize * usize::from(bits / 32));
+        let limbs = columns.saturating_mul(i64::from(bits / 32));
+        let most = i64::from(2 * Width::MAX_BITS / 32);
+        if limbs > most {
+            return Err(PyOverflowError::new_err(format!(
+                "numbers of more than {most} limbs of 32 bits are not supported"
+            )));
+        }
+        let (count, limbs) = (count as usize, limbs as usize);
         if count.checked_mul(4 * limbs).is_none() {
             return Err(PyValueError::new_err("the array is larger than the address space"));
         }
@@ -105,7 +107,7 @@ impl Matrix {
         }
         let dimensions = usize::try_from(tensor.dimensions).unwrap_or(0);
         if dimensions != 2 {
-            return Self::new(0, &vec![0; dimensions], None, bits);
+            return Err(wrong_dimensions(dimensions));
         }
         // SAFETY: the caller's promise; a tensor has as many extents and strides as dimensions.
         let (shape, strides) = unsafe {
@@ -114,6 +116,12 @@ impl Matrix {
         };
         Self::new(tensor.data as u64 + tensor.byte_offset, shape, strides, bits)
     }
+}
+
+fn wrong_dimensions(dimensions: usize) -> PyErr {
+    PyValueError::new_err(format!(
+        "an array of shape (n, limbs) is needed, but it has {dimensions} dimensions"
+    ))
 }
 
 /// Returns the pointer of a capsule, and renames it, so that it cannot be consumed again. Returns
@@ -268,6 +276,9 @@ pub(crate) fn from_cuda_address(
 ) -> PyResult<Batch> {
     if strides.as_ref().is_some_and(|strides| strides.len() != shape.len()) {
         return Err(PyValueError::new_err("shape and strides differ in length"));
+    }
+    if !matches!(bits, 32 | 64) {
+        return Err(PyTypeError::new_err("limbs have 32 or 64 bits"));
     }
     let bytes = i64::from(bits / 8);
     let strides: Option<Vec<i64>> =
