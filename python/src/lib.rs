@@ -3,11 +3,15 @@
 //! `python/warpint`; they combine the operations of [`batch::Batch`].
 
 mod batch;
+mod choice;
 mod dlpack;
 mod error;
+mod failure;
 mod modulus;
 mod operations;
 mod place;
+mod primality;
+mod watched;
 mod work;
 
 use pyo3::prelude::*;
@@ -34,6 +38,8 @@ mod _warpint {
     use crate::panic_for_test;
     #[pymodule_export]
     use crate::place::{list_devices, nvrtc, search_nvrtc_in, stream, synchronize};
+    #[pymodule_export]
+    use crate::primality::{check_exponent, parse_number, run_test};
 
     #[pymodule_init]
     fn init() {

@@ -30,9 +30,11 @@ from ._functions import (
     next_prime,
     powmod,
 )
+from ._jobs import Progress
 from ._join import concatenate
 from ._masked import Masked, MaskedError
 from ._modulus import FixedBase, Modulus
+from ._primality import Mersenne, Number, TestErrors, TestResult, test
 from ._random import random, random_below
 from ._warpint import DeviceError
 
@@ -46,7 +48,12 @@ __all__ = [
     "GcdExt",
     "Masked",
     "MaskedError",
+    "Mersenne",
     "Modulus",
+    "Number",
+    "Progress",
+    "TestErrors",
+    "TestResult",
     "array",
     "concatenate",
     "crt",
@@ -68,6 +75,7 @@ __all__ = [
     "random",
     "random_below",
     "synchronize",
+    "test",
 ]
 
 for _name in __all__:
