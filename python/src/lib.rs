@@ -4,6 +4,7 @@
 
 mod batch;
 mod choice;
+mod collatz;
 mod dlpack;
 mod error;
 mod failure;
@@ -28,6 +29,12 @@ pub(crate) fn panic_for_test(py: Python<'_>, text: &str) -> PyResult<()> {
 mod _warpint {
     #[pymodule_export]
     use crate::batch::{Batch, FlagArray};
+    #[pymodule_export]
+    use crate::collatz::delay::{collatz_delay, collatz_delays, collatz_path};
+    #[pymodule_export]
+    use crate::collatz::merge::collatz_merge;
+    #[pymodule_export]
+    use crate::collatz::verify::collatz_verify;
     #[pymodule_export]
     use crate::dlpack::import::{from_capsule, from_cuda_address};
     #[pymodule_export]

@@ -12,6 +12,7 @@ True
 numbers.
 """
 
+from . import collatz
 from ._array import Array, array, from_bytes, from_dlpack
 from ._device import Device, devices, synchronize
 from ._functions import (
@@ -55,6 +56,7 @@ __all__ = [
     "TestErrors",
     "TestResult",
     "array",
+    "collatz",
     "concatenate",
     "crt",
     "devices",
@@ -78,7 +80,7 @@ __all__ = [
     "test",
 ]
 
-for _name in __all__:
+for _name in set(__all__) - {"collatz"}:
     # Names in messages and in pickles are those that users import.
     globals()[_name].__module__ = "warpint"
 del _name
