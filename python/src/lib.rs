@@ -8,6 +8,7 @@ mod collatz;
 mod dlpack;
 mod error;
 mod failure;
+mod huge;
 mod modulus;
 mod operations;
 mod place;
@@ -39,6 +40,8 @@ mod _warpint {
     use crate::dlpack::import::{from_capsule, from_cuda_address};
     #[pymodule_export]
     use crate::error::DeviceError;
+    #[pymodule_export]
+    use crate::huge::huge_calculate;
     #[pymodule_export]
     use crate::modulus::{PreparedBase, PreparedModulus};
     #[pymodule_export]

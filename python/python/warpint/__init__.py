@@ -12,7 +12,7 @@ True
 numbers.
 """
 
-from . import collatz
+from . import collatz, huge
 from ._array import Array, array, from_bytes, from_dlpack
 from ._device import Device, devices, synchronize
 from ._functions import (
@@ -64,6 +64,7 @@ __all__ = [
     "from_dlpack",
     "gcd",
     "gcdext",
+    "huge",
     "invert",
     "iroot",
     "is_probable_prime",
@@ -80,7 +81,7 @@ __all__ = [
     "test",
 ]
 
-for _name in set(__all__) - {"collatz"}:
+for _name in set(__all__) - {"collatz", "huge"}:
     # Names in messages and in pickles are those that users import.
     globals()[_name].__module__ = "warpint"
 del _name

@@ -101,3 +101,11 @@ def collatz_merge(
     threads: int | None,
     observer: Callable[..., None],
 ) -> str: ...
+def huge_calculate(
+    calculation: str,
+    operands: list[bytes],
+    small: int,
+    device: str,
+    threads: int | None,
+    observer: Callable[..., None],
+) -> list[bytes]: ...
