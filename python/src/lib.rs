@@ -13,6 +13,7 @@ mod modulus;
 mod operations;
 mod place;
 mod primality;
+mod transform;
 mod watched;
 mod work;
 
@@ -50,6 +51,8 @@ mod _warpint {
     use crate::place::{list_devices, nvrtc, search_nvrtc_in, stream, synchronize};
     #[pymodule_export]
     use crate::primality::{check_exponent, parse_number, run_test};
+    #[pymodule_export]
+    use crate::transform::{transform, transform_root};
 
     #[pymodule_init]
     fn init() {

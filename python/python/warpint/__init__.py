@@ -37,11 +37,13 @@ from ._masked import Masked, MaskedError
 from ._modulus import FixedBase, Modulus
 from ._primality import Mersenne, Number, TestErrors, TestResult, test
 from ._random import random, random_below
+from ._transform import GOLDILOCKS, convolve, intt, ntt, root_of_unity
 from ._warpint import DeviceError
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "GOLDILOCKS",
     "Array",
     "Device",
     "DeviceError",
@@ -58,6 +60,7 @@ __all__ = [
     "array",
     "collatz",
     "concatenate",
+    "convolve",
     "crt",
     "devices",
     "from_bytes",
@@ -65,6 +68,7 @@ __all__ = [
     "gcd",
     "gcdext",
     "huge",
+    "intt",
     "invert",
     "iroot",
     "is_probable_prime",
@@ -74,14 +78,16 @@ __all__ = [
     "maximum",
     "minimum",
     "next_prime",
+    "ntt",
     "powmod",
     "random",
     "random_below",
+    "root_of_unity",
     "synchronize",
     "test",
 ]
 
-for _name in set(__all__) - {"collatz", "huge"}:
+for _name in set(__all__) - {"GOLDILOCKS", "collatz", "huge"}:
     # Names in messages and in pickles are those that users import.
     globals()[_name].__module__ = "warpint"
 del _name

@@ -109,3 +109,13 @@ def huge_calculate(
     threads: int | None,
     observer: Callable[..., None],
 ) -> list[bytes]: ...
+def transform(
+    what: str,
+    a: NDArray[np.uint64] | None,
+    b: NDArray[np.uint64] | None,
+    n: int,
+    modulus: list[int],
+    device: str,
+    observer: Callable[..., None],
+) -> NDArray[np.uint64]: ...
+def transform_root(n: int, modulus: list[int]) -> list[int]: ...
