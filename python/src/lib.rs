@@ -9,6 +9,7 @@ mod dlpack;
 mod error;
 mod failure;
 mod huge;
+mod keys;
 mod modulus;
 mod operations;
 mod place;
@@ -43,6 +44,8 @@ mod _warpint {
     use crate::error::DeviceError;
     #[pymodule_export]
     use crate::huge::huge_calculate;
+    #[pymodule_export]
+    use crate::keys::audit;
     #[pymodule_export]
     use crate::modulus::{PreparedBase, PreparedModulus};
     #[pymodule_export]

@@ -33,6 +33,7 @@ from ._functions import (
 )
 from ._jobs import Progress
 from ._join import concatenate
+from ._keys import Finding, KeyAudit, Place, audit_keys
 from ._masked import Masked, MaskedError
 from ._modulus import FixedBase, Modulus
 from ._primality import Mersenne, Number, TestErrors, TestResult, test
@@ -47,17 +48,21 @@ __all__ = [
     "Array",
     "Device",
     "DeviceError",
+    "Finding",
     "FixedBase",
     "GcdExt",
+    "KeyAudit",
     "Masked",
     "MaskedError",
     "Mersenne",
     "Modulus",
     "Number",
+    "Place",
     "Progress",
     "TestErrors",
     "TestResult",
     "array",
+    "audit_keys",
     "collatz",
     "concatenate",
     "convolve",

@@ -109,6 +109,7 @@ def huge_calculate(
     threads: int | None,
     observer: Callable[..., None],
 ) -> list[bytes]: ...
+def audit(options: dict[str, Any], observer: Callable[..., None]) -> str: ...
 def transform(
     what: str,
     a: NDArray[np.uint64] | None,
