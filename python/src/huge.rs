@@ -25,14 +25,14 @@ use crate::watched::{Counter, News, watched};
 /// Where and how products are computed.
 enum Place {
     Cpu(TransformMultiplier),
-    Device(DeviceMultiplier),
+    Device(Box<DeviceMultiplier>),
 }
 
 impl Place {
     fn multiplier(&self) -> &dyn Multiplier {
         match self {
             Self::Cpu(multiplier) => multiplier,
-            Self::Device(multiplier) => multiplier,
+            Self::Device(multiplier) => &**multiplier,
         }
     }
 }
@@ -49,7 +49,7 @@ fn place(device: &str, threads: Option<usize>, news: &Sender<News>) -> Result<Ar
         return Ok(Arc::clone(place));
     }
     let place = Arc::new(match device {
-        Some(device) => Place::Device(DeviceMultiplier::new(&device, threads)?),
+        Some(device) => Place::Device(Box::new(DeviceMultiplier::new(&device, threads)?)),
         None => Place::Cpu(TransformMultiplier::new(threads)),
     });
     places.insert((name, threads), Arc::clone(&place));
