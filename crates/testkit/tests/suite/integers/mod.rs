@@ -186,7 +186,7 @@ fn long_powers() {
 fn primes() {
     let executor = Executor::cpu();
     for limbs in [1, 2, 3, 4, 5, 8, 16, 33] {
-        primality::near_random(&executor, limbs, 12);
+        primality::near_random(&executor, limbs);
     }
     primality::published(&executor, 4096);
 }

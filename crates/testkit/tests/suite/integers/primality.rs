@@ -12,13 +12,13 @@ fn batch(executor: &Executor, limbs: usize, numbers: &[Integer]) -> UintBatch {
     UintBatch::from_vec(executor, width(limbs), rows).unwrap()
 }
 
-/// Tests the `per_bit` numbers for each bit that follow random ones of `limbs` limbs, and the products of the primes
-/// among them.
-pub(crate) fn near_random(executor: &Executor, limbs: usize, per_bit: u32) {
+/// Tests odd numbers of `limbs` limbs near random ones, until some are primes, and their primes'
+/// products.
+pub(crate) fn near_random(executor: &Executor, limbs: usize) {
     let mut rng = rng(90_000 + limbs as u64);
     let bases = Numbers::new(executor, limbs, &drawn(limbs, limbs, 4, &mut rng)).gmp;
     let bits = 32 * limbs as u32;
-    let near = bases.iter().flat_map(|x| (0..per_bit * bits).map(move |i| x.clone() + i));
+    let near = bases.iter().flat_map(|x| (0..12 * bits).map(move |i| x.clone() + i));
     let numbers: Vec<Integer> = near.filter(|n| n.significant_bits() <= bits).collect();
     let is_prime = |n: &Integer| n.is_probably_prime(30) != IsPrime::No;
     let want: Vec<bool> = numbers.iter().map(is_prime).collect();
