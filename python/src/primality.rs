@@ -161,7 +161,7 @@ fn tell(event: &RunEvent<'_>, news: &Sender<News>) {
                 let _ = news.send(News::Progress { done, total, each: 0.0 });
             }
             match event.line() {
-                Some(line) if is_trouble(event) => News::Warning(line),
+                Some(line) if event.is_trouble() => News::Warning(line),
                 Some(line) => News::Note(line),
                 None => return,
             }
@@ -169,20 +169,4 @@ fn tell(event: &RunEvent<'_>, news: &Sender<News>) {
         _ => return,
     };
     let _ = news.send(news_of);
-}
-
-/// Returns whether an event is a problem, of which also a quiet program would tell.
-fn is_trouble(event: &Event) -> bool {
-    matches!(
-        event,
-        Event::SaveFailed { .. }
-            | Event::BadCheckpoint { .. }
-            | Event::OnceOnly { .. }
-            | Event::CheckErred { .. }
-            | Event::Searching { .. }
-            | Event::CheckFailed { .. }
-            | Event::ResidueLost { .. }
-            | Event::DeviceFailed { .. }
-            | Event::Lengthened { .. }
-    )
 }

@@ -102,15 +102,7 @@ impl News {
                 }
                 !told_lately
             }
-            Event::BadCheckpoint { .. }
-            | Event::OnceOnly { .. }
-            | Event::CheckErred { .. }
-            | Event::Searching { .. }
-            | Event::CheckFailed { .. }
-            | Event::ResidueLost { .. }
-            | Event::DeviceFailed { .. }
-            | Event::Lengthened { .. } => true,
-            _ => !self.quiet,
+            event => event.is_trouble() || !self.quiet,
         };
         if told { event.line() } else { None }
     }

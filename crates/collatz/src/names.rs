@@ -11,6 +11,18 @@ pub fn number(n: u128) -> String {
     }
 }
 
+/// Formats the claim about a verified range as `every n from 1 up and below 2^40 reaches 1`, or `every n
+/// from A up and below B reaches 1 if all below A do` if the range does not begin at 0, 1 or 2.
+#[must_use]
+pub fn claim(from: u128, to: u128) -> String {
+    if from <= 2 {
+        // 1 is already at 1, and nothing is claimed about 0.
+        return format!("every n from 1 up and below {} reaches 1", number(to));
+    }
+    let (from, to) = (number(from), number(to));
+    format!("every n from {from} up and below {to} reaches 1 if all below {from} do")
+}
+
 /// Returns a list of numbers as text: `27, 31`. A list of more than 20 numbers is cut after 20
 /// numbers, and its length is added: `27, 31, … (30 in all)`.
 #[must_use]
@@ -39,6 +51,15 @@ pub fn unresolved(numbers: &[u128]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn nothing_is_claimed_about_0() {
+        for from in 0..=2 {
+            assert_eq!(claim(from, 1 << 40), "every n from 1 up and below 2^40 reaches 1");
+        }
+        assert_eq!(claim(3, 9), "every n from 3 up and below 9 reaches 1 if all below 3 do");
+        assert_eq!(claim(5, 9), "every n from 5 up and below 9 reaches 1 if all below 5 do");
+    }
 
     #[test]
     fn numbers_are_short() {

@@ -180,6 +180,24 @@ pub enum Event {
 }
 
 impl Event {
+    /// Returns whether the event is a problem of the hardware, the disk or a saved state, of which a user is told in any
+    /// case. [`Self::line`] describes it.
+    #[must_use]
+    pub fn is_trouble(&self) -> bool {
+        matches!(
+            self,
+            Self::SaveFailed { .. }
+                | Self::BadCheckpoint { .. }
+                | Self::OnceOnly { .. }
+                | Self::CheckErred { .. }
+                | Self::Searching { .. }
+                | Self::CheckFailed { .. }
+                | Self::ResidueLost { .. }
+                | Self::DeviceFailed { .. }
+                | Self::Lengthened { .. }
+        )
+    }
+
     /// Returns the event as a line of text for the user. Returns `None` for routine events: a start
     /// without a checkpoint, progress, a saved checkpoint, and a check that passed.
     #[must_use]
@@ -368,7 +386,9 @@ mod tests {
         let line = |to| Event::WrongSquaring { from: 12_288, to, back_to: 7 }.line().unwrap();
         assert!(line(12_288).ends_with("going on from iteration 7"));
         assert!(line(14_336).ends_with("once more: going on from iteration 7 with 14K words"));
-        assert_eq!(Event::Verified { check: Check::Gerbicz, iteration: 1 }.line(), None);
+        assert!(lengthened.is_trouble());
+        let verified = Event::Verified { check: Check::Gerbicz, iteration: 1 };
+        assert!(verified.line().is_none() && !verified.is_trouble());
         assert_eq!(Event::Saved { iteration: 1, path: "f".into(), verified: true }.line(), None);
     }
 }

@@ -6,11 +6,12 @@ use std::sync::mpsc::Sender;
 use pyo3::prelude::*;
 use serde_json::{Value, json};
 use warpint::collatz::evidence::secret;
+use warpint::collatz::names::claim;
 use warpint::collatz::runs::{Audit, AuditOutcome, Files, Folder, Merged, Rejected};
 use warpint::progress::StopToken;
 
 use super::pooled::pool;
-use super::{claim, methods, peak, texts};
+use super::{methods, peak, texts};
 use crate::failure::Failure;
 use crate::watched::{Counter, News, watched};
 

@@ -9,7 +9,6 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 use warpint::collatz::Highest;
-use warpint::collatz::names::number;
 
 /// The numbers of units by method, version and parameters, as in the JSON of the command line.
 fn methods(methods: &BTreeMap<(String, u32, String), u64>) -> Vec<Value> {
@@ -26,16 +25,6 @@ fn peak(highest: Option<&Highest>) -> Value {
         Value::Null,
         |highest| json!({"value": highest.value.to_string(), "start": highest.start.to_string()}),
     )
-}
-
-/// Formats the claim about a verified range.
-fn claim(from: u128, to: u128) -> String {
-    if from <= 2 {
-        // 1 is already at 1, and nothing is claimed about 0.
-        return format!("every n from 1 up and below {} reaches 1", number(to));
-    }
-    let (from, to) = (number(from), number(to));
-    format!("every n from {from} up and below {to} reaches 1 if all below {from} do")
 }
 
 /// Formats numbers as text, because they may not fit in a JSON number.

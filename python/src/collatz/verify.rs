@@ -6,16 +6,16 @@ use std::thread;
 
 use pyo3::prelude::*;
 use serde_json::{Value, json};
-use warpint::collatz::names::unresolved;
+use warpint::collatz::names::{claim, unresolved};
 use warpint::collatz::open::{Opened, Places, open_taking};
 use warpint::collatz::runs::{Event, Folder, FolderError, Layout, Outcome, Run, Selection};
 use warpint::collatz::sizes::TunedSizes;
-use warpint::collatz::{Method, Region, Verifier};
+use warpint::collatz::{Method, Verifier};
 use warpint::device::{Device, DeviceChoice, DeviceId};
 use warpint::progress::{StopToken, Watch};
 
 use super::pooled::{Pooled, pool};
-use super::{claim, methods, peak, texts};
+use super::{methods, peak, texts};
 use crate::choice::device;
 use crate::failure::Failure;
 use crate::watched::{Counter, News, watched};
@@ -73,13 +73,13 @@ fn verify(
         Err(_) => None,
     };
     let cut = |opened: &Opened| {
-        let unit_bits = shared(opened.unit_bits, opened.verifiers.len(), to - from);
+        let unit_bits = Layout::unit_bits_for(opened.unit_bits, opened.verifiers.len(), to - from);
         asked(options.unit_bits.or(known).unwrap_or(unit_bits))
     };
     let (method, places, tuned) = (options.method()?, options.places()?, TunedSizes::open());
     let opened = open_taking(method, &places, &tuned, |opened| {
         let (layout, selection) = cut(opened)?;
-        Ok::<_, Failure>(hardest(&layout, selection))
+        Ok::<_, Failure>(layout.hardest(selection))
     });
     for warning in tuned.take_warnings() {
         let _ = news.send(News::Warning(warning));
@@ -146,27 +146,6 @@ impl VerifyOptions {
             DeviceChoice::Auto => Places::Auto,
         })
     }
-}
-
-/// Returns the regions of the selected units that are the hardest to support. A method that
-/// supports these regions supports the regions of all selected units.
-fn hardest(layout: &Layout, selection: Selection) -> Vec<Region> {
-    let corners = layout.corners().into_iter().filter(|unit| selection.contains(*unit));
-    let ends = [selection.units().next(), selection.units().last()];
-    let units = corners.chain(ends.into_iter().flatten());
-    units.filter_map(|unit| layout.region(unit)).collect()
-}
-
-/// Returns log2 of the size of units for a range of `numbers` numbers: at most `unit_bits`. With
-/// several devices, each gets at least eight units, if the range has enough numbers.
-fn shared(unit_bits: u32, devices: usize, numbers: u128) -> u32 {
-    const UNITS_EACH: usize = 8;
-    let all = u128::BITS - numbers.saturating_sub(1).leading_zeros();
-    if devices <= 1 {
-        return unit_bits.min(all);
-    }
-    let fewest = (UNITS_EACH * devices).next_power_of_two().ilog2();
-    unit_bits.min(all.saturating_sub(fewest))
 }
 
 /// Passes the events of a run on, until the run ends.

@@ -9,7 +9,7 @@ pub(super) const CUDA: i32 = 2;
 pub(super) const UINT: u8 = 1;
 /// The consumer may not write.
 pub(super) const READ_ONLY: u64 = 1;
-/// The array is a copy that nobody else uses.
+/// The memory is a copy for the consumer alone.
 pub(super) const IS_COPIED: u64 = 2;
 
 /// The names of capsules, before and after a consumer has taken the array.

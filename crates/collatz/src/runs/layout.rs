@@ -15,6 +15,7 @@
 
 use warpint_files::ErrorKind;
 
+use super::Selection;
 use crate::Region;
 
 /// log2 of the length of the smallest aligned intervals into which the ends of a range are divided.
@@ -132,6 +133,20 @@ impl Layout {
         Ok(Self { from, to, unit_bits, shape })
     }
 
+    /// Returns log2 of the size of units for a range of `numbers` numbers: at most `unit_bits`, and at most log2(`numbers`)
+    /// rounded up. With several devices, units are also small enough that each device gets at least eight, if the range has
+    /// enough numbers.
+    #[must_use]
+    pub fn unit_bits_for(unit_bits: u32, devices: usize, numbers: u128) -> u32 {
+        const UNITS_EACH: usize = 8;
+        let all = u128::BITS - numbers.saturating_sub(1).leading_zeros();
+        if devices <= 1 {
+            return unit_bits.min(all);
+        }
+        let fewest = (UNITS_EACH * devices).next_power_of_two().ilog2();
+        unit_bits.min(all.saturating_sub(fewest))
+    }
+
     /// Returns the first number of the range.
     #[must_use]
     pub fn from(&self) -> u128 {
@@ -159,6 +174,15 @@ impl Layout {
                 head.len() as u64 + windows + tail.len() as u64
             }
         }
+    }
+
+    /// Returns the regions of the selected units that are the hardest to support. A method that
+    /// supports these regions supports the regions of all selected units.
+    #[must_use]
+    pub fn hardest(&self, selection: Selection) -> Vec<Region> {
+        let corners = self.corners().into_iter().filter(|unit| selection.contains(*unit));
+        let ends = [selection.units().next(), selection.units().last()];
+        corners.chain(ends.into_iter().flatten()).filter_map(|unit| self.region(unit)).collect()
     }
 
     /// Returns the indices of the first and the last unit and, if the range is divided into

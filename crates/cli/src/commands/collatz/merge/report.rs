@@ -4,11 +4,11 @@ use std::fmt::{self, Display};
 use std::time::Duration;
 
 use serde::Serialize;
-use warpint::collatz::names::{list, number, unresolved};
+use warpint::collatz::names::{claim, list, number, unresolved};
 use warpint::collatz::runs::{Audit, AuditOutcome, Missing, Rejected};
 
 use super::Findings;
-use crate::commands::collatz::numbers::{claim, highest};
+use crate::commands::collatz::numbers::highest;
 use crate::commands::collatz::text::{self, MethodObject, printable};
 use crate::units;
 

@@ -8,11 +8,11 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use rayon::ThreadPoolBuilder;
+use warpint::collatz::Watch;
 use warpint::collatz::names::unresolved;
 use warpint::collatz::open::{Opened, open_taking};
 use warpint::collatz::runs::{Event, Folder, FolderError, Layout, Outcome, Run, Selection};
 use warpint::collatz::sizes::TunedSizes;
-use warpint::collatz::{Region, Watch};
 use warpint::mersenne::StopToken;
 
 use super::numbers::about;
@@ -59,13 +59,13 @@ pub(crate) fn run(args: &VerifyArgs) -> anyhow::Result<Exit> {
         Err(_) => None,
     };
     let cut = |opened: &Opened| {
-        let unit_bits = shared(opened.unit_bits, opened.verifiers.len(), to - from);
+        let unit_bits = Layout::unit_bits_for(opened.unit_bits, opened.verifiers.len(), to - from);
         asked(args.unit_bits.or(known).unwrap_or(unit_bits))
     };
     let (places, tuned) = (places(args.device)?, TunedSizes::open());
     let opened = open_taking(args.method.0, &places, &tuned, |opened| {
         let (layout, selection) = cut(opened)?;
-        Ok(hardest(&layout, selection))
+        Ok(layout.hardest(selection))
     });
     warn(tuned.take_warnings());
     let opened = opened.map_err(by_option)?;
@@ -106,28 +106,6 @@ pub(crate) fn run(args: &VerifyArgs) -> anyhow::Result<Exit> {
     let report = Report::new(&layout, &folder, method, places, outcome);
     crate::report::print(&report, args.json)?;
     Ok(exit)
-}
-
-/// Returns the regions of the selected units that are the hardest to support. A method that
-/// supports these regions supports the regions of all selected units.
-fn hardest(layout: &Layout, selection: Selection) -> Vec<Region> {
-    let corners = layout.corners().into_iter().filter(|unit| selection.contains(*unit));
-    let ends = [selection.units().next(), selection.units().last()];
-    let units = corners.chain(ends.into_iter().flatten());
-    units.filter_map(|unit| layout.region(unit)).collect()
-}
-
-/// Returns log2 of the unit size for a range of `numbers` numbers. The result is at most
-/// `unit_bits`, and at most log2(`numbers`) rounded up. With several devices, units are also small
-/// enough that each device gets at least eight units, if the range has enough numbers.
-fn shared(unit_bits: u32, devices: usize, numbers: u128) -> u32 {
-    const UNITS_EACH: usize = 8;
-    let all = u128::BITS - numbers.saturating_sub(1).leading_zeros();
-    if devices <= 1 {
-        return unit_bits.min(all);
-    }
-    let fewest = (UNITS_EACH * devices).next_power_of_two().ilog2();
-    unit_bits.min(all.saturating_sub(fewest))
 }
 
 fn selection(
@@ -261,18 +239,6 @@ impl View {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn several_devices_have_units_enough() {
-        assert_eq!(shared(50, 1, 1 << 52), 50);
-        assert_eq!(
-            (shared(50, 1, 1 << 20), shared(50, 1, (1 << 20) + 1), shared(50, 1, 1)),
-            (20, 21, 0)
-        );
-        assert_eq!(shared(50, 8, 1 << 52), 46);
-        assert_eq!(shared(50, 8, 1 << 70), 50);
-        assert_eq!(shared(50, 8, 3), 0);
-    }
 
     #[test]
     fn exit_codes_tell_what_came_of_it() {

@@ -4,10 +4,10 @@ use std::fmt::{self, Display};
 use std::time::Duration;
 
 use serde::Serialize;
-use warpint::collatz::names::{number, unresolved};
+use warpint::collatz::names::{claim, number, unresolved};
 use warpint::collatz::runs::{Folder, Layout, Outcome};
 
-use crate::commands::collatz::numbers::{about, claim, highest};
+use crate::commands::collatz::numbers::{about, highest};
 use crate::commands::collatz::text::{self, MethodObject, printable};
 use crate::units;
 
