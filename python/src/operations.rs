@@ -30,18 +30,9 @@ fn flagged(
 
 #[pymethods]
 impl Batch {
-    /// Returns a + b mod 2^w, where w is `bits` or the larger width of the operands.
+    /// Returns a + b mod 2^w, where w is the largest of `bits` and the widths of the operands.
     fn add(&self, py: Python<'_>, b: &Self, bits: u64) -> PyResult<Self> {
-        plain(py, || {
-            let (a, b) = (&*self.0, &*b.0);
-            let (wider, other) = if a.width() < b.width() { (b, a) } else { (a, b) };
-            let width = width(bits)?;
-            if width <= wider.width() {
-                return wider.wrapping_add(other);
-            }
-            let wider = wider.resized(width)?.0;
-            wider.wrapping_add(other)
-        })
+        plain(py, || self.0.add_to_width(&b.0, width(bits)?))
     }
 
     /// Returns a − b mod 2^w; flags a < b.

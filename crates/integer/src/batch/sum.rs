@@ -4,7 +4,7 @@ use warpint_device::Buffer;
 
 use crate::operation::Sum;
 use crate::storage::Storage;
-use crate::{Flagged, Flags, IntegerError, UintBatch, cpu};
+use crate::{Flagged, Flags, IntegerError, UintBatch, Width, cpu};
 
 /// Computes r ← a ± b mod 2^width(r). Writes the carries or borrows to `carries`, unless `carries`
 /// is `None`.
@@ -120,6 +120,19 @@ impl UintBatch {
     /// The errors common to all operations: see [`UintBatch`].
     pub fn wrapping_add(&self, b: &Self) -> Result<Self, IntegerError> {
         self.wrapping_sum(b, Sum::Add)
+    }
+
+    /// Returns a + b mod 2^w, where a is `self` and w in bits is the largest of `width` and the
+    /// widths of a and b. The sum is exact if w exceeds the widths of a and b. Cost: one pass over
+    /// memory, as [`Self::add`].
+    ///
+    /// # Errors
+    /// The errors common to all operations: see [`UintBatch`].
+    pub fn add_to_width(&self, b: &Self, width: Width) -> Result<Self, IntegerError> {
+        let width = width.max(self.width).max(b.width);
+        let mut r = self.output(self.count_with(b)?, width)?;
+        sum(Sum::Add, self, b, &mut r, None)?;
+        Ok(r)
     }
 
     /// Returns a − b mod 2^w, where a is `self` and w is the larger width of a and b in bits.

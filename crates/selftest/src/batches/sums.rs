@@ -1,10 +1,10 @@
 //! Tests sums and differences, with their carries and borrows.
 
 use rand::RngExt;
-use warpint_integer::Flags;
+use warpint_integer::{Flags, Width};
 
 use super::elementwise::oracle::limb;
-use super::numbers::{Failure, Numbers, check, check_flags};
+use super::numbers::{Failure, Numbers, check, check_flags, width};
 use crate::sample::Random;
 
 /// Returns a + sign·b mod 2^(32·limbs), where `sign` is 1 or −1. Also returns whether there is a
@@ -52,6 +52,12 @@ fn of(a: &Numbers, b: &Numbers) -> Result<(), Failure> {
     check("a − b", &into, limbs, count, expected(-1))?;
     check_flags("a − b", &borrows, flags(-1))?;
     check("a + b, wrapping", &a.batch.wrapping_add(&b.batch)?, limbs, count, expected(1))?;
+    for more in [0, 1, 3] {
+        let longer = limbs.max((limbs + more).min((Width::MAX_BITS / 32) as usize));
+        let wide = a.batch.add_to_width(&b.batch, width(longer)?)?;
+        let expected = |i| sum(a.row(i), b.row(i), 1, longer).0;
+        check("a + b of a given width", &wide, longer, count, expected)?;
+    }
     check("a − b, wrapping", &a.batch.wrapping_sub(&b.batch)?, limbs, count, expected(-1))?;
     // The destination holds other numbers before the call.
     a.batch.add_into(&b.batch, &mut into, Some(&mut borrows))?;

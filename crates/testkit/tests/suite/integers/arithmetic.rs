@@ -106,6 +106,12 @@ fn sums(a: &Numbers, b: &Numbers) {
         zip(a, b, |x, y| add(x, y).keep_bits(bits))
     });
 
+    // Exact with one limb more; a width below that of an operand changes nothing.
+    let exact = a.batch.add_to_width(&b.batch, width(limbs + 1)).unwrap();
+    equal("exact a + b", &exact, limbs + 1, zip(a, b, add));
+    let narrow = a.batch.add_to_width(&b.batch, width(1)).unwrap();
+    assert_eq!(narrow.to_limbs().unwrap(), sum.to_limbs().unwrap(), "a + b of a small width");
+
     let (difference, borrows) = a.batch.sub(&b.batch).unwrap();
     let sub = |a: &Integer, b: &Integer| Integer::from(a - b);
     equal("a - b", &difference, limbs, zip(a, b, |x, y| sub(x, y).keep_bits(bits)));
