@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from functools import cache
 from typing import NamedTuple
 
 from . import _warpint
@@ -25,6 +26,11 @@ def canonical(device: str) -> str:
     """
     if not isinstance(device, str):
         raise TypeError(f"a device is named by a string, not by {type(device).__name__}")
+    return _canonical(device)
+
+
+@cache
+def _canonical(device: str) -> str:
     found = _CUDA.fullmatch(device)
     if found:
         # The wheels of NVIDIA's run-time compiler in this environment are found first.
@@ -33,6 +39,12 @@ def canonical(device: str) -> str:
     if device in ("cpu", "sim"):
         return device
     raise ValueError(f"{device!r} is not a device: use 'cpu', 'cuda' or 'cuda:1'")
+
+
+@cache
+def stream(index: int) -> int | None:
+    """Return the driver's handle of the stream on which the GPU of an index works."""
+    return _warpint.stream(canonical(f"cuda:{index}"))
 
 
 def devices() -> list[Device]:

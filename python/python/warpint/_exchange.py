@@ -8,6 +8,7 @@ import numpy as np
 
 from . import _warpint
 from ._device import canonical
+from ._device import stream as stream_of
 from ._warpint import Batch
 
 if TYPE_CHECKING:
@@ -77,7 +78,7 @@ def imported(x: Any) -> Batch:
 def _capsule(x: Any) -> Any:
     kind, number = x.__dlpack_device__()
     # The producer orders its work before the stream on which this library works.
-    stream = _warpint.stream(canonical(f"cuda:{int(number)}")) if int(kind) == _CUDA else None
+    stream = stream_of(int(number)) if int(kind) == _CUDA else None
     try:
         return x.__dlpack__(stream=stream, max_version=(1, 0))
     except TypeError:
