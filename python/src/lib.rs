@@ -39,7 +39,7 @@ mod _warpint {
     #[pymodule_export]
     use crate::collatz::verify::collatz_verify;
     #[pymodule_export]
-    use crate::dlpack::import::{from_capsule, from_cuda_address};
+    use crate::dlpack::import::{from_capsule, from_cuda_address, from_exchange_api};
     #[pymodule_export]
     use crate::error::DeviceError;
     #[pymodule_export]

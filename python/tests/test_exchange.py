@@ -195,6 +195,101 @@ def test_versions_and_devices_that_are_not_supported():
         wp.from_dlpack(capsule)
 
 
+#: The functions of the C exchange API that are used.
+FROM_OBJECT = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.py_object, ctypes.POINTER(ctypes.c_void_p))
+CURRENT_STREAM = ctypes.PYFUNCTYPE(
+    ctypes.c_int, ctypes.c_int32, ctypes.c_int32, ctypes.POINTER(ctypes.c_void_p)
+)
+
+
+class ExchangeApi(ctypes.Structure):
+    """DLPackExchangeAPI of dlpack.h."""
+
+    _fields_ = (
+        ("version", Version),
+        ("previous", ctypes.c_void_p),
+        ("allocator", ctypes.c_void_p),
+        ("from_object", FROM_OBJECT),
+        ("to_object", ctypes.c_void_p),
+        ("tensor_from_object", ctypes.c_void_p),
+        ("current_stream", CURRENT_STREAM),
+    )
+
+
+EXCHANGE = b"dlpack_exchange_api"
+USED = b"used_dltensor_versioned"
+
+
+def taken(capsule):
+    """The address of an array whose capsule counts as consumed."""
+    address = pointer_of(capsule, b"dltensor_versioned")
+    rename = ctypes.pythonapi.PyCapsule_SetName
+    rename.argtypes = [ctypes.py_object, ctypes.c_char_p]
+    rename(capsule, USED)
+    return address
+
+
+def class_with_api(version, previous=None):
+    """A class of another library whose arrays are exchanged by the C exchange API."""
+
+    @FROM_OBJECT
+    def from_object(x, out):
+        if x.array is None:
+            return -1
+        out[0] = taken(x.array.__dlpack__(max_version=(1, 0)))
+        return 0
+
+    api = ExchangeApi(Version(*version), previous, None, from_object, None, None)
+
+    class Fast(Producer):
+        exchanged = api
+
+        def __dlpack__(self, **_):
+            raise AssertionError("the slow way")
+
+    new = ctypes.pythonapi.PyCapsule_New
+    new.restype = ctypes.py_object
+    new.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
+    Fast.__dlpack_c_exchange_api__ = new(ctypes.addressof(api), EXCHANGE, None)
+    return Fast
+
+
+def test_the_c_exchange_api_is_used():
+    fast = class_with_api((1, 3))
+    array = LIMBS.copy()
+    assert wp.from_dlpack(fast(array)).to_numpy().tolist() == LIMBS.tolist()
+    assert wp.array(fast(array), bits=90).bits == 90
+    # The array is given back.
+    alive = weakref.ref(array)
+    del array
+    gc.collect()
+    assert alive() is None
+    # An earlier version of the same functions is found behind a later one.
+    later = class_with_api((2, 0), ctypes.addressof(fast.exchanged))
+    assert wp.from_dlpack(later(LIMBS.copy())).to_numpy().tolist() == LIMBS.tolist()
+
+
+def test_wrong_arrays_of_the_c_exchange_api():
+    fast = class_with_api((1, 3))
+    with pytest.raises(BufferError, match="gave no reason"):
+        wp.from_dlpack(fast(None))
+    wrong = np.zeros((2, 2), dtype=np.int32)
+    alive = weakref.ref(wrong)
+    with pytest.raises(TypeError, match="uint32 or uint64"):
+        wp.from_dlpack(fast(wrong))
+    del wrong
+    gc.collect()
+    assert alive() is None
+
+
+def test_a_c_exchange_api_that_is_not_known_is_not_used():
+    for attribute in None, 7, "x":
+        class_ = type("Other", (Producer,), {"__dlpack_c_exchange_api__": attribute})
+        assert wp.from_dlpack(class_(LIMBS.copy())).to_numpy().tolist() == LIMBS.tolist()
+    with pytest.raises(AssertionError, match="the slow way"):
+        wp.from_dlpack(class_with_api((2, 0))(LIMBS.copy()))
+
+
 def test_exports_state_what_they_are():
     capsule = wp.array([1, 2, 3], bits=70).__dlpack__(max_version=(1, 0))
     address = pointer_of(capsule, b"dltensor_versioned")

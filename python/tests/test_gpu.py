@@ -61,6 +61,34 @@ def test_work_of_cupy_on_other_streams_is_done_before():
         assert low == 2500
 
 
+def test_work_of_other_streams_waits_for_exported_arrays():
+    cupy = pytest.importorskip("cupy")
+    torch = pytest.importorskip("torch")
+    a, m = example(1 << 17), (1 << BITS) - 1
+    expected = [pow(x, 65537, m) % 2**31 for x in (a[0], a[-1])]
+    for _ in range(5):
+        # Computes for milliseconds after it has returned.
+        power = pow(a, 65537, m)
+        with cupy.cuda.Stream(non_blocking=True):
+            low = cupy.from_dlpack(power)[:: len(a) - 1, 0] & cupy.uint32(2**31 - 1)
+            assert low.tolist() == expected
+        power = pow(a, 65537, m)
+        with torch.cuda.stream(torch.cuda.Stream()):
+            words = torch.from_dlpack(power).view(torch.int32)
+            assert (words[:: len(a) - 1, 0] & (2**31 - 1)).tolist() == expected
+
+
+def test_work_of_pytorch_on_other_streams_is_done_before():
+    torch = pytest.importorskip("torch")
+    for k in range(20):
+        with torch.cuda.stream(torch.cuda.Stream()):
+            limbs = torch.zeros((1 << 18, 64), dtype=torch.int32, device="cuda")
+            for _ in range(50):
+                limbs += 1
+            a = wp.from_dlpack(limbs.view(torch.uint32))
+        assert a[0] == a[-1] == sum(50 << (32 * j) for j in range(64)), k
+
+
 def test_memory_is_not_reused_before_cupy_is_done():
     cupy = pytest.importorskip("cupy")
     stream = cupy.cuda.Stream(non_blocking=True)

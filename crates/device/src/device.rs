@@ -139,6 +139,21 @@ impl Device {
         self.0.stream()
     }
 
+    /// Makes work that is submitted to the stream `after` from now on wait for all work that has
+    /// been submitted to the stream `before`, without blocking the calling thread. The arguments are
+    /// the driver's handles of streams; one is usually [`Self::stream`], the other that of another
+    /// library. The handle 1 is the legacy default stream, 2 that of the calling thread.
+    ///
+    /// # Errors
+    /// The device has no streams, or the driver refuses.
+    ///
+    /// # Safety
+    /// Both streams exist and belong to the primary context of this device.
+    pub unsafe fn order_streams(&self, before: u64, after: u64) -> Result<(), DeviceError> {
+        // SAFETY: the caller's promise.
+        unsafe { self.0.order_streams(before, after) }
+    }
+
     /// Calls `work`, which records launches in the [`Capture`], and returns the recorded launches
     /// as a graph. Recorded launches are not run.
     pub fn capture(
@@ -426,6 +441,17 @@ pub trait Backend: Send + Sync {
     /// none.
     fn stream(&self) -> Option<u64> {
         None
+    }
+    /// Makes work that is submitted to the stream `after` from now on wait for all work that has
+    /// been submitted to the stream `before`. By default, there are no streams.
+    ///
+    /// # Safety
+    /// Both are handles of streams of the device.
+    unsafe fn order_streams(&self, _before: u64, _after: u64) -> Result<(), DeviceError> {
+        Err(DeviceError::Failed {
+            what: "ordering of streams".into(),
+            message: format!("{} has no streams", self.info().id),
+        })
     }
     /// Returns an error unless kernels of this device can access memory at `address` that another
     /// library of this process has allocated. By default, no such memory is accessible.

@@ -27,8 +27,9 @@ def export(
     """Return a DLPack capsule.
 
     Without ``copy=True``, the consumer shares the memory, which it must not write: DLPack 1.0 marks
-    it as read-only, earlier versions cannot. The call waits until the GPU has computed the array,
-    unless ``stream`` is −1; after that, a consumer may use it on every stream.
+    it as read-only, earlier versions cannot. Work that the consumer submits to ``stream`` after the
+    call waits until the GPU has computed the array. Without a stream the call waits itself; after
+    that, a consumer may use every stream. With −1, the consumer takes care of the order.
     """
     kind, number = array.__dlpack_device__()
     if kind == _CPU and stream is not None:
@@ -44,7 +45,7 @@ def export(
     elif copied:
         batch = batch.to(batch.device)
     versioned = max_version is not None and max_version[0] >= 1
-    return batch.dlpack(versioned, copied, stream != -1)
+    return batch.dlpack(versioned, copied, stream)
 
 
 def cuda_interface(array: Array) -> dict[str, Any]:
@@ -66,6 +67,9 @@ def imported(x: Any) -> Batch:
     """Return a batch of the limbs of another library's matrix, or of a DLPack capsule."""
     if type(x).__name__ == "PyCapsule":
         return _warpint.from_capsule(x)
+    batch = _warpint.from_exchange_api(x)
+    if batch is not None:
+        return batch
     if hasattr(x, "__dlpack__"):
         return _warpint.from_capsule(_capsule(x))
     interface = getattr(x, "__cuda_array_interface__", None)

@@ -94,19 +94,31 @@ fn boxed<M>(managed: M, owner: Arc<Shared>, tensor: impl Fn(&mut M) -> &mut Tens
 
 #[pymethods]
 impl Batch {
-    /// Returns a capsule with the matrix of limbs. Waits for the device unless `wait` is false.
-    /// `versioned` selects DLPack 1.0, in which the matrix is marked as read-only. `copied` states
-    /// that only the consumer will use the batch.
+    /// Returns a capsule with the matrix of limbs. `versioned` selects DLPack 1.0, in which the matrix
+    /// is marked as read-only. `copied` states that only the consumer will use the batch. `stream`
+    /// is DLPack's: work that is submitted to this stream of the GPU from now on waits until the GPU
+    /// has computed the batch; None waits for the GPU, and −1 does neither.
+    #[pyo3(signature = (versioned, copied, stream))]
     fn dlpack<'py>(
         &self,
         py: Python<'py>,
         versioned: bool,
         copied: bool,
-        wait: bool,
+        stream: Option<i64>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let owner = Arc::clone(&self.0);
-        if wait && let Some(device) = owner.executor().device() {
-            work(py, || Ok(device.synchronize()?))?;
+        if let Some(device) = owner.executor().device() {
+            work(py, || {
+                match (stream, device.stream()) {
+                    (Some(-1), _) => {}
+                    // SAFETY: the consumer promises that it is a stream of this device.
+                    (Some(after), Some(ours)) => unsafe {
+                        device.order_streams(ours, after.cast_unsigned())?;
+                    },
+                    _ => device.synchronize()?,
+                }
+                Ok(())
+            })?;
         }
         let tensor = tensor(&owner).map_err(exception)?;
         owner.export();

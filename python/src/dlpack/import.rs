@@ -4,11 +4,12 @@ use std::ffi::CStr;
 
 use pyo3::exceptions::{PyBufferError, PyOverflowError, PyTypeError, PyValueError};
 use pyo3::ffi as python;
+use pyo3::intern;
 use pyo3::prelude::*;
 use warpint::device::{Buffer, Device};
 use warpint::integer::{IntegerError, UintBatch, Width};
 
-use super::ffi::{self, DataType, Managed, ManagedVersioned, Tensor};
+use super::ffi::{self, DataType, ExchangeApi, Managed, ManagedVersioned, Tensor};
 use crate::batch::{Batch, on_device, width};
 use crate::place::executor;
 use crate::work::work;
@@ -147,15 +148,22 @@ unsafe fn take<M>(
         }
         let managed: *mut M = python::PyCapsule_GetPointer(raw, name.as_ptr()).cast();
         if managed.is_null() {
-            return Err(PyErr::fetch(capsule.py()));
+            return Err(raised(capsule.py()));
         }
         let tensor = tensor(&*managed)?;
         let (matrix, device) = (Matrix::of(tensor)?, tensor.device);
         if python::PyCapsule_SetName(raw, used.as_ptr()) != 0 {
-            return Err(PyErr::fetch(capsule.py()));
+            return Err(raised(capsule.py()));
         }
         Ok(Some((managed, matrix, device)))
     }
+}
+
+/// Returns the exception of a failed call of Python or of a producer.
+fn raised(py: Python<'_>) -> PyErr {
+    let without =
+        || PyBufferError::new_err("the producer refused the exchange, and gave no reason");
+    PyErr::take(py).unwrap_or_else(without)
 }
 
 /// Returns a batch of the numbers in the host's memory.
@@ -237,27 +245,98 @@ pub(crate) fn from_capsule(py: Python<'_>, capsule: &Bound<'_, PyAny>) -> PyResu
         (None, Some((managed, matrix, device))) => (Taken::Old(managed), matrix, device),
         (None, None) => return Err(PyTypeError::new_err("this is not a DLPack capsule")),
     };
-    let batch = match device.kind {
+    // SAFETY: `taken` owns the memory; the caller has named the stream of the device to the producer,
+    // which orders its work before that stream's.
+    Ok(unsafe { batch_of(py, taken, matrix, device)? }.into())
+}
+
+/// Returns a batch of the numbers in the memory of a CPU or of a CUDA device.
+///
+/// # Safety
+/// `taken` owns the memory of the matrix; work that has written it is done, or ordered before the
+/// work that is submitted to the device from now on.
+unsafe fn batch_of(
+    py: Python<'_>,
+    taken: Taken,
+    matrix: Matrix,
+    device: ffi::Device,
+) -> PyResult<UintBatch> {
+    match device.kind {
         ffi::CPU => {
-            // SAFETY: the producer states that the memory is the host's, and `taken` owns it.
-            let batch = work(py, || unsafe { from_host(matrix) })?;
+            // SAFETY: the producer states that the memory is the host's.
+            let batch = work(py, || unsafe { from_host(matrix) });
             drop(taken);
             batch
         }
         ffi::CUDA => {
             let name = format!("cuda:{}", device.index);
-            // SAFETY: `taken` owns the memory; the caller has named the stream of the device to the
-            // producer, which orders its work before that stream's.
-            work(py, || unsafe { from_device(&name, matrix, Box::new(taken)) })?
+            // SAFETY: the caller's promise.
+            work(py, || unsafe { from_device(&name, matrix, Box::new(taken)) })
         }
-        kind => {
-            return Err(PyBufferError::new_err(format!(
-                "the array is on a device of DLPack's kind {kind}; CPU (1) and CUDA (2) are \
-                 supported"
-            )));
-        }
+        kind => Err(PyBufferError::new_err(format!(
+            "the array is on a device of DLPack's kind {kind}; CPU (1) and CUDA (2) are supported"
+        ))),
+    }
+}
+
+/// Takes the array of an object whose class has the C exchange API of DLPack 1.3, which is faster
+/// than capsules. Returns `None` if the class does not have it.
+#[pyfunction]
+pub(crate) fn from_exchange_api(py: Python<'_>, x: &Bound<'_, PyAny>) -> PyResult<Option<Batch>> {
+    let Ok(capsule) = x.get_type().getattr(intern!(py, "__dlpack_c_exchange_api__")) else {
+        return Ok(None);
     };
-    Ok(batch.into())
+    // SAFETY: Python's functions accept any object and a static name. A capsule of this name has a
+    // pointer to a structure that lives as long as the process, and so have its earlier versions.
+    let api = unsafe {
+        if python::PyCapsule_IsValid(capsule.as_ptr(), ffi::EXCHANGE_NAME.as_ptr()) != 1 {
+            return Ok(None);
+        }
+        let pointer = python::PyCapsule_GetPointer(capsule.as_ptr(), ffi::EXCHANGE_NAME.as_ptr());
+        let first: *const ExchangeApi = pointer.cast_const().cast();
+        std::iter::successors(first.as_ref(), |api| api.previous.as_ref())
+            .find(|api| api.version.major == 1)
+    };
+    let Some((api, from_object)) = api.and_then(|api| Some((api, api.from_object?))) else {
+        return Ok(None);
+    };
+    let mut managed = std::ptr::null_mut();
+    // SAFETY: the object is of the class of the API; the call writes one pointer.
+    if unsafe { from_object(x.as_ptr().cast(), &raw mut managed) } != 0 || managed.is_null() {
+        return Err(raised(py));
+    }
+    let taken = Taken::Versioned(managed);
+    // SAFETY: the producer has made the array, and `taken` keeps it.
+    let tensor = versioned_tensor(unsafe { &*managed })?;
+    // SAFETY: as above.
+    let (matrix, device) = (unsafe { Matrix::of(tensor)? }, tensor.device);
+    if device.kind == ffi::CUDA {
+        let stream = current_stream(py, api, device)?;
+        let name = format!("cuda:{}", device.index);
+        work(py, || {
+            let place = executor(&name)?;
+            let ours = on_device(&place)?;
+            match (stream, ours.stream()) {
+                // SAFETY: the producer states that it is its stream on this device.
+                (Some(theirs), Some(after)) => unsafe { ours.order_streams(theirs, after)? },
+                _ => ours.synchronize_all()?,
+            }
+            Ok(())
+        })?;
+    }
+    // SAFETY: `taken` owns the memory; the producer's work is ordered before the device's.
+    Ok(Some(unsafe { batch_of(py, taken, matrix, device)? }.into()))
+}
+
+/// Returns the stream of a GPU to which a library submits work at present; `None` if it does not say.
+fn current_stream(py: Python<'_>, api: &ExchangeApi, device: ffi::Device) -> PyResult<Option<u64>> {
+    let Some(current_stream) = api.current_stream else { return Ok(None) };
+    let mut stream = std::ptr::null_mut();
+    // SAFETY: the call writes one pointer.
+    match unsafe { current_stream(device.kind, device.index, &raw mut stream) } {
+        0 => Ok(Some(stream as u64)),
+        _ => Err(raised(py)),
+    }
 }
 
 /// Takes a C-contiguous matrix of limbs of `bits` bits, 32 or 64, at an address in the memory of a

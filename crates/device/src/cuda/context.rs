@@ -95,6 +95,18 @@ impl Context {
         // SAFETY: the call has no arguments.
         unsafe { sys::cuCtxSynchronize() }
     }
+
+    /// Makes work that is submitted to the stream `after` from now on wait for all work that has
+    /// been submitted to the stream `before`. The context must be current.
+    ///
+    /// # Safety
+    /// Both are streams of the context.
+    pub(super) unsafe fn order(before: CUstream, after: CUstream) -> Result<(), DeviceError> {
+        let done = Event::record(before, CUevent_flags::CU_EVENT_DISABLE_TIMING)?;
+        // SAFETY: the event is recorded; the caller's promise. The driver keeps the event until the
+        // wait is over.
+        check("cuStreamWaitEvent", unsafe { sys::cuStreamWaitEvent(after, done.0, 0) })
+    }
 }
 
 impl Drop for Context {
@@ -114,17 +126,17 @@ impl Drop for Context {
     }
 }
 
-/// An event at which the device reads its clock, between two pieces of work of a stream.
+/// An event between two pieces of work of a stream.
 #[derive(Debug)]
 pub(super) struct Event(CUevent);
 
 impl Event {
     /// Records an event after all work submitted to the stream so far. The device's context must be
     /// current.
-    pub(super) fn record(stream: CUstream) -> Result<Self, DeviceError> {
+    pub(super) fn record(stream: CUstream, flags: CUevent_flags) -> Result<Self, DeviceError> {
         let mut event = ptr::null_mut();
         // SAFETY: the call writes one handle.
-        check("cuEventCreate", unsafe { sys::cuEventCreate(&raw mut event, 0) })?;
+        check("cuEventCreate", unsafe { sys::cuEventCreate(&raw mut event, flags as u32) })?;
         let event = Self(event);
         // SAFETY: both are valid.
         check("cuEventRecord", unsafe { sys::cuEventRecord(event.0, stream) })?;

@@ -69,7 +69,7 @@ const FUNCTIONS: [&str; 43] = [
 
 /// The names of the driver's functions for streams. They are looked up before the first call, like
 /// [`FUNCTIONS`].
-const STREAM_FUNCTIONS: [&str; 2] = ["cuStreamCreate", "cuStreamDestroy_v2"];
+const STREAM_FUNCTIONS: [&str; 3] = ["cuStreamCreate", "cuStreamDestroy_v2", "cuStreamWaitEvent"];
 
 /// The CUDA driver, loaded and initialised.
 #[derive(Debug)]

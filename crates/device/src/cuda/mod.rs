@@ -16,7 +16,7 @@ use std::ptr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use cudarc::driver::sys::{self, CUresult};
+use cudarc::driver::sys::{self, CUevent_flags, CUresult, CUstream};
 
 use crate::cubin_cache::{CubinCache, CubinKey, identity};
 use crate::nvrtc;
@@ -436,6 +436,12 @@ impl Backend for Cuda {
         Some(self.context.stream.addr() as u64)
     }
 
+    unsafe fn order_streams(&self, before: u64, after: u64) -> Result<(), DeviceError> {
+        self.bind()?;
+        // SAFETY: the caller's promise.
+        unsafe { Context::order(before as CUstream, after as CUstream) }
+    }
+
     fn check_foreign(&self, address: u64) -> Result<(), DeviceError> {
         self.bind()?;
         let (code, device) = memory::device_of(address);
@@ -456,12 +462,12 @@ impl Backend for Cuda {
         work: &mut dyn FnMut(usize) -> Result<(), DeviceError>,
     ) -> Result<Vec<Duration>, DeviceError> {
         self.bind()?;
-        let mut events = vec![Event::record(self.context.stream)?];
+        let mut events = vec![Event::record(self.context.stream, CUevent_flags::CU_EVENT_DEFAULT)?];
         for i in 0..count {
             work(i)?;
             // `work` may have bound another device.
             self.bind()?;
-            events.push(Event::record(self.context.stream)?);
+            events.push(Event::record(self.context.stream, CUevent_flags::CU_EVENT_DEFAULT)?);
         }
         self.wait("cuEventSynchronize")?;
         events.windows(2).map(|pair| pair[1].since(&pair[0])).collect()
