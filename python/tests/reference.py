@@ -32,7 +32,6 @@ numbers. Other names of types are:
 
 | name | type |
 |---|---|
-| `Numbers` | an `Array`, a list, a tuple or a NumPy array of natural numbers |
 | `Seed` | a `numpy.random.Generator`, a seed of `numpy.random.default_rng`, or None |
 | `Watcher` | a callable that takes a `Progress`, `"tqdm"`, or None |
 | `Words` | a NumPy array of the dtype uint64 |
@@ -157,7 +156,7 @@ def _sections(module: ModuleType, listed: list[str], links: dict[str, str]) -> I
     lines = []
     for name in listed:
         path = _path(module, name)
-        paragraph = _constant(name) or inspect.cleandoc(getattr(module, name).__doc__)
+        paragraph = _constant(name) or inspect.cleandoc(getattr(module, name).__doc__ or "")
         first = " ".join(paragraph.split("\n\n")[0].split())
         sentence = re.split(r"(?<=[^.][.:]) (?=[A-Z])", first)[0].rstrip(".:")
         lines.append(_filled(f"{_link(path, links)}: {_inline(sentence, {})}.", "- ", "  "))
