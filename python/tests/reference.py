@@ -23,12 +23,12 @@ HEAD = f"""\
 
 # The Python package
 
-All public names of the package `warpint`, with their signatures and docstrings. The guides
-[Python](../guides/python.md) and [Python: tests, Collatz, transforms, huge numbers, keys](../guides/python-jobs.md)
-have examples, and a [table of exceptions](../guides/python.md#errors).
+All public names of the package `warpint`, with their signatures and docstrings. The
+[guide](../guides/python.md) and the [guide to jobs](../guides/python-jobs.md) have examples, and a
+[table of exceptions](../guides/python.md#errors).
 
-In signatures, a parameter without a type takes an operand: an array, an int, a list or a NumPy array of natural
-numbers. Other names of types are:
+In signatures, a parameter without a type takes an operand: an array, an int, a list or a NumPy array of
+natural numbers. Other names of types are:
 
 | name | type |
 |---|---|
@@ -346,12 +346,16 @@ def _marked(part: str, links: dict[str, str]) -> str:
 
 def _filled(text: str, first: str = "", indent: str = "") -> str:
     """Return a paragraph in lines. Literals are not broken."""
-    words = re.findall(r"(?:\[?`[^`]*`|\S)+", text)
+    words: list[str] = []
+    for word in re.findall(r"(?:\[?`[^`]*`|\S)+", text):
+        # Markdown would take such a word at the start of a line for a mark.
+        if words and re.fullmatch(r"[-+*=#:|]+|\d+[.)]|>.*", word):
+            words[-1] += " " + word
+        else:
+            words.append(word)
     lines = [first + words[0]]
     for word in words[1:]:
-        # Markdown would take such a word at the start of a line for a mark.
-        is_mark = re.fullmatch(r"[-+*=#:|]+|\d+[.)]|>.*", word)
-        if is_mark or len(lines[-1]) + 1 + len(word) <= WIDTH:
+        if len(lines[-1]) + 1 + len(word) <= WIDTH:
             lines[-1] += " " + word
         else:
             lines.append(indent + word)
