@@ -97,7 +97,12 @@ pub(crate) fn published(executor: &Executor, most_bits: u32) {
     let passes = |bases: &[u32]| {
         arnault.is_probable_prime(&PrimalityTest::strong(bases).unwrap()).unwrap()[0]
     };
-    let below = bases.iter().position(|&base| base == 307).unwrap();
-    assert!(passes(&bases[..below]));
-    assert!(!passes(&bases));
+    // The simulator takes minutes for all bases.
+    assert!(passes(&[2, 3, 293]));
+    assert!(!passes(&[2, 307]));
+    if executor.device().is_none() {
+        let below = bases.iter().position(|&base| base == 307).unwrap();
+        assert!(passes(&bases[..below]));
+        assert!(!passes(&bases));
+    }
 }
