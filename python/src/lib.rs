@@ -20,7 +20,8 @@ mod work;
 
 use pyo3::prelude::*;
 
-/// Panics in a thread of the pool, to test that a panic becomes an exception.
+/// Panics as work of the library, to test that a panic becomes an exception.
+#[cfg(feature = "faults")]
 #[pyfunction]
 #[allow(clippy::panic)]
 pub(crate) fn panic_for_test(py: Python<'_>, text: &str) -> PyResult<()> {
@@ -48,6 +49,7 @@ mod _warpint {
     use crate::keys::audit;
     #[pymodule_export]
     use crate::modulus::{PreparedBase, PreparedModulus};
+    #[cfg(feature = "faults")]
     #[pymodule_export]
     use crate::panic_for_test;
     #[pymodule_export]
