@@ -5,7 +5,6 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -14,9 +13,10 @@ use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
 use warpint::integer::IntegerError;
 use warpint::integer::huge::device::DeviceMultiplier;
-use warpint::integer::huge::{self, Metered, memory, work};
+use warpint::integer::huge::{self, available_memory, memory, stoppable, work};
+use warpint::natural::limbs::bit_length;
 use warpint::natural::product::{Multiplier, TransformMultiplier};
-use warpint::progress::{StopToken, Watch};
+use warpint::progress::StopToken;
 
 use crate::choice::{opened, thread_count};
 use crate::failure::Failure;
@@ -54,26 +54,6 @@ fn place(device: &str, threads: Option<usize>, news: &Sender<News>) -> Result<Ar
     });
     places.insert((name, threads), Arc::clone(&place));
     Ok(place)
-}
-
-/// The payload of the unwinding that ends a computation on request.
-struct Stopped;
-
-/// Counts the work of products, and ends the computation after a product when a stop is requested.
-/// The algorithms have no other place to stop. `resume_unwind` does not count as a panic.
-struct Stopping(Counter);
-
-impl Watch for Stopping {
-    fn is_stopped(&self) -> bool {
-        self.0.is_stopped()
-    }
-
-    fn done(&self, amount: u128) {
-        self.0.done(amount);
-        if self.0.is_stopped() {
-            resume_unwind(Box::new(Stopped));
-        }
-    }
 }
 
 /// The resources of a calculation: its estimated work, and the memory it needs in bytes.
@@ -150,22 +130,15 @@ fn calculate(
             gib(available)
         )));
     }
-    let watch = Stopping(Counter::new(stop, news.clone(), needs.work.max(1.0) as u128));
-    let metered = Metered::new(plain, &watch);
-    let done = catch_unwind(AssertUnwindSafe(|| {
-        compute(calculation, operands, &numbers, small, &metered)
-    }));
+    let watch = Counter::new(stop, news.clone(), needs.work.max(1.0) as u128);
+    let done = stoppable(plain, &watch, |by| compute(calculation, operands, &numbers, small, by));
     if let Place::Device(device) = place
         && let Some(why) = device.failure()
     {
         let line = format!("the device was given up, and the CPU computed the rest: {why}");
         let _ = news.send(News::Warning(line));
     }
-    match done {
-        Ok(results) => results,
-        Err(payload) if payload.is::<Stopped>() => Err(Failure::stopped()),
-        Err(payload) => resume_unwind(payload),
-    }
+    done.unwrap_or_else(|huge::Stopped| Err(Failure::stopped()))
 }
 
 fn compute(
@@ -216,7 +189,7 @@ fn needs(
         "gcd" => (work::gcd(a, b), memory::gcd(by, a, b)),
         "sqrt_rem" => (work::square_root(a), memory::square_root(by, a)),
         "pow" => {
-            let bits = numbers.first().map_or(0, |a| bits(a));
+            let bits = numbers.first().map_or(0, |a| bit_length(a));
             let limbs = (u128::from(bits) * u128::from(small)).div_ceil(64) + 1;
             let limbs = fits(usize::try_from(limbs).unwrap_or(usize::MAX), "a power")?;
             (work::power(bits, small), memory::power(by, limbs))
@@ -239,11 +212,6 @@ fn needs(
     Ok(Needs { work, memory })
 }
 
-fn bits(limbs: &[u64]) -> u64 {
-    let top = limbs.iter().rposition(|&limb| limb != 0);
-    top.map_or(0, |top| 64 * (top as u64 + 1) - u64::from(limbs[top].leading_zeros()))
-}
-
 /// Returns the limbs of little-endian bytes, without a copy if they are whole and aligned.
 fn limbs(bytes: &[u8]) -> Cow<'_, [u64]> {
     if cfg!(target_endian = "little")
@@ -257,11 +225,4 @@ fn limbs(bytes: &[u8]) -> Cow<'_, [u64]> {
         u64::from_le_bytes(limb)
     };
     Cow::Owned(bytes.chunks(8).map(limb).collect())
-}
-
-/// Returns the memory in bytes that Linux can give to programs; `None` on other systems.
-fn available_memory() -> Option<u64> {
-    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
-    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
-    line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1 << 10)
 }

@@ -6,7 +6,6 @@ mod console;
 mod exit;
 #[cfg(test)]
 mod fuzz;
-mod host_memory;
 mod lengths;
 mod limits;
 mod meter;

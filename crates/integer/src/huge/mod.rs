@@ -22,6 +22,8 @@
 //! | [`to_hex`], [`from_hex`] | hexadecimal digits and back |
 //! | [`Residues`] | a number modulo five primes, to check results |
 //! | [`Metered`], [`work`], [`memory`] | progress, and estimates of work and memory |
+//! | [`stoppable`] | a computation that ends early on request |
+//! | [`available_memory`] | the memory that this process may still take |
 //! | [`device`] | products, division and decimal digits on a GPU, as a multiplier and in its memory |
 //!
 //! In estimates of costs, M(n) is the time of a product of two numbers of n limbs.
@@ -34,11 +36,13 @@
 pub mod device;
 mod digits;
 mod factorial;
+mod host;
 pub mod memory;
 mod metered;
 mod parts;
 mod power;
 mod residues;
+mod stop;
 mod tree;
 pub mod work;
 
@@ -47,10 +51,12 @@ mod tests;
 
 pub use digits::{from_decimal, from_hex, to_decimal, to_hex};
 pub use factorial::{factorial, primorial};
+pub use host::available_memory;
 pub use metered::Metered;
 pub use parts::{high_product, low_product, middle_product};
 pub use power::power;
 pub use residues::{PRIMES, Residues};
+pub use stop::{Stopped, stoppable};
 pub use tree::{ProductTree, product_of, product_of_limbs};
 pub use warpint_natural::division::Prepared;
 

@@ -294,3 +294,57 @@ fn estimates_of_work_are_near_the_counts() {
         check("gcd", work::gcd(n, n), counted(&|m| drop(gcd(m, &a, &b))));
     }
 }
+
+/// A watch that requests a stop after a number of reports.
+struct StopsAfter(AtomicU64);
+
+impl Watch for StopsAfter {
+    fn is_stopped(&self) -> bool {
+        self.0.load(Ordering::Relaxed) == 0
+    }
+
+    fn done(&self, _: u128) {
+        let left = self.0.load(Ordering::Relaxed);
+        self.0.store(left.saturating_sub(1), Ordering::Relaxed);
+    }
+}
+
+/// Stops each operation after each of its first products, and then computes to the end with the same
+/// multiplier.
+#[test]
+fn a_stop_ends_every_operation() {
+    let mut rng = ChaCha8Rng::seed_from_u64(7);
+    let multiplier = TransformMultiplier::new(2);
+    let (a, b) = (random(&mut rng, 3000), random(&mut rng, 1200));
+    let digits = to_decimal(&multiplier, &a);
+    type Operation<'a> = Box<dyn Fn(&dyn Multiplier) -> Vec<u64> + 'a>;
+    let operations: [(&str, Operation<'_>); 8] = [
+        ("product", Box::new(|m| product(m, &a, &b))),
+        ("div_rem", Box::new(|m| div_rem(m, &a, &b).unwrap().1)),
+        ("gcd", Box::new(|m| gcd(m, &a, &b))),
+        ("sqrt_rem", Box::new(|m| sqrt_rem(m, &a).1)),
+        ("power", Box::new(|m| power(m, &b[..20], 200).unwrap())),
+        ("factorial", Box::new(|m| factorial(m, 60_000).unwrap())),
+        ("to_decimal", Box::new(|m| to_decimal(m, &a).into_iter().map(u64::from).collect())),
+        ("from_decimal", Box::new(|m| from_decimal(m, &digits))),
+    ];
+    for (name, operation) in operations {
+        let expected = operation(&multiplier);
+        let mut stops = 0;
+        for after in 1..40 {
+            match stoppable(&multiplier, &StopsAfter(AtomicU64::new(after)), &operation) {
+                Err(Stopped) => stops += 1,
+                Ok(result) => assert_eq!(result, expected, "{name} of fewer than {after} products"),
+            }
+        }
+        assert!(stops > 0, "{name} was never stopped");
+        let all = StopsAfter(AtomicU64::new(u64::MAX));
+        assert_eq!(stoppable(&multiplier, &all, &operation), Ok(expected), "{name}");
+    }
+}
+
+#[test]
+#[should_panic(expected = "of the work itself")]
+fn a_panic_is_no_stop() {
+    let _ = stoppable(&FastProducts, &Sum::default(), |_| panic!("of the work itself"));
+}

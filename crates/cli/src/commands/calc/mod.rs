@@ -13,6 +13,7 @@ use view::View;
 use warpint::batch::Out;
 use warpint::batch::calculation::{Calculation, CalculationJob, CalculationRequest};
 use warpint::device::{CPU, device_on};
+use warpint::integer::huge::available_memory;
 use warpint::integer::huge::device::DeviceMultiplier;
 use warpint::mersenne::DeviceChoice;
 use warpint::natural::product::{Multiplier, TransformMultiplier};
@@ -23,7 +24,7 @@ use crate::exit::Exit;
 use crate::report::{notice, print, report_line, warn};
 use crate::run::all_gpus;
 use crate::signals::Signals;
-use crate::{host_memory, threads};
+use crate::threads;
 
 /// The time between two updates of the progress while nothing is reported.
 const TICK: Duration = Duration::from_millis(250);
@@ -77,7 +78,7 @@ fn files(
         Some(multiplier) => multiplier,
         None => &on_cpu,
     };
-    let available = host_memory::available();
+    let available = available_memory();
     let job = CalculationJob::new(request(calculation, paths, args, rem, available), multiplier)?;
     let silent = args.quiet || args.json;
     if !args.quiet {
