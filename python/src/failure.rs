@@ -56,6 +56,12 @@ failures![
     SelectionError,
 ];
 
+impl From<serde_json::Error> for Failure {
+    fn from(error: serde_json::Error) -> Self {
+        io::Error::from(error).into()
+    }
+}
+
 impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {
         Self { kind: ErrorKind::from(&error), error: Box::new(error) }

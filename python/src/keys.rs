@@ -8,9 +8,9 @@ use std::sync::mpsc::Sender;
 
 use pyo3::prelude::*;
 use serde_json::{Value, json};
-use warpint::keys::audit::{Audit, Finding, Kind, Settings};
+use warpint::keys::audit::{Audit, Finding, FindingObject, Settings};
 use warpint::keys::read::{Reader, files};
-use warpint::keys::{KeyList, KeysError, Position, Store};
+use warpint::keys::{KeyList, KeysError, Store};
 use warpint::natural::radix::hex;
 use warpint::progress::{StopToken, Watch};
 
@@ -123,30 +123,12 @@ fn read(options: &AuditOptions, threads: usize, watch: &Steps<'_>) -> Result<Key
     Ok(reader.finish())
 }
 
-/// Returns the report: counts, and the findings as in the JSON of the command line, with factors.
+/// Returns the report: counts, and for each finding the object of the command line, the factor and a
+/// description.
 fn report(list: &KeyList, findings: &[Finding], distinct: usize, known: Option<usize>) -> Value {
-    let place = |&key: &usize| {
-        let place = list.place(key);
-        let (line, number) = match place.position {
-            Position::Whole => (None, None),
-            Position::Line(line) => (Some(line), None),
-            Position::Key(key) => (None, Some(key)),
-        };
-        json!({"file": place.file, "line": line, "key": number})
-    };
-    let object = |finding: &Finding| {
-        let modulus = finding.keys.first().map_or(&[][..], |&key| list.modulus(key));
-        let is_of_exponent = matches!(
-            finding.kind,
-            Kind::ExponentOne | Kind::ExponentEven | Kind::ExponentSmall | Kind::ExponentLarge
-        );
-        let exponent = finding.keys.first().and_then(|&key| list.exponent(key));
+    let described = |finding: &Finding| {
         json!({
-            "kind": finding.kind.name(),
-            "modulus": hex::format(modulus),
-            "exponent": exponent.filter(|_| is_of_exponent).map(hex::format),
-            "places": finding.keys.iter().map(place).collect::<Value>(),
-            "shared-with": finding.shared_with.iter().map(place).collect::<Value>(),
+            "object": FindingObject::new(list, finding),
             "factor": finding.factor.as_deref().map(hex::format),
             "notice": finding.kind.is_notice(),
             "says": finding.kind.says(),
@@ -159,6 +141,6 @@ fn report(list: &KeyList, findings: &[Finding], distinct: usize, known: Option<u
         "files": list.files(),
         "unreadable": list.unreadable(),
         "others": list.others(),
-        "findings": findings.iter().map(object).collect::<Value>(),
+        "findings": findings.iter().map(described).collect::<Value>(),
     })
 }

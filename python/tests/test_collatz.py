@@ -15,6 +15,7 @@ import pytest
 import warpint as wp
 from hypothesis import given
 from hypothesis import strategies as st
+from json_page import names, rows
 from vectors import vectors
 
 pytestmark = pytest.mark.quick
@@ -121,6 +122,21 @@ def test_merge_of_shards(tmp_path: Path) -> None:
     assert both.to_dict()["audit-seed"] == "5"
     twice = wp.collatz.merge(tmp_path / "0", tmp_path / "1", tmp_path / "0", check=False)
     assert not twice.is_checked
+
+
+def test_dictionaries_have_the_fields_of_the_command_line(tmp_path: Path) -> None:
+    fields = {cells[0].strip(" `"): names(cells[1]) for cells in rows("collatz")}
+    part = wp.collatz.verify(2**18, directory=tmp_path, unit_bits=17, units=0, device="cpu")
+    whole = wp.collatz.verify(2**18, directory=tmp_path, device="cpu")
+    # Present only for a verified range, and after a failure.
+    assert list(part.to_dict()) == [n for n in fields["verify"] if n not in ("claim", "reason")]
+    assert list(whole.to_dict()) == [n for n in fields["verify"] if n != "reason"]
+    merged = wp.collatz.merge(tmp_path)
+    assert list(merged.to_dict()) == [n for n in fields["merge"] if n != "audit-seed"]
+    audited = wp.collatz.merge(tmp_path, audits=1)
+    assert list(audited.to_dict()) == fields["merge"]
+    survey = wp.collatz.delay(1000, records=True, device="cpu")
+    assert list(survey.to_dict()) == fields["delay"]
 
 
 def test_a_damaged_unit_is_rejected(tmp_path: Path) -> None:

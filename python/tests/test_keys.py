@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
 import gmpy2
 import pytest
 import warpint as wp
+from json_page import names, rows
 from vectors import FOLDER
 
 pytestmark = pytest.mark.quick
@@ -40,6 +42,32 @@ def test_shared_primes_are_found_with_their_factors() -> None:
     assert {place.index for place in shared.shared_with} == {0, 1}
     assert (audit.keys, audit.distinct, audit.known, audit.unreadable) == (4, 4, None, 0)
     assert not audit.is_clean
+
+
+def test_dictionaries_have_the_fields_of_the_command_line(tmp_path: Path) -> None:
+    file = tmp_path / "moduli.txt"
+    file.write_text(f"{P * Q}\n{P * R}\n")
+    audit = wp.audit_keys([file, prime_after(2**300) * prime_after(3**250)])
+    report = audit.to_dict()
+    assert json.loads(json.dumps(report)) == report
+    assert (report["keys"], report["distinct"], report["known"]) == (3, 3, None)
+    objects = report["findings"]
+    fields = [name for cells in rows("audit-keys") for name in names(cells[0])]
+    assert len(fields) > 5
+    for o, place in zip(objects[1:], (1, 2)):
+        assert list(o) == fields
+        assert o["kind"] == "shared-prime" and o["exponent"] is None
+        assert o["places"] == [{"file": str(file), "line": place, "key": None}]
+        assert o["shared-with"] == [{"file": str(file), "line": 3 - place, "key": None}]
+        assert int(o["modulus"], 16) == P * (Q if place == 1 else R)
+        assert o["bits"] == int(o["modulus"], 16).bit_length()
+    assert objects[0]["kind"] == "below-1024-bits" and objects[0]["places"][0]["file"] == "moduli"
+    assert [f.to_dict() for f in audit.findings + audit.notices] == [*objects[1:], objects[0]]
+    # A private key is in no object, and a caller cannot change the result.
+    assert f"{P:x}" not in json.dumps(report)
+    report["findings"].clear()
+    audit.findings[0].to_dict().clear()
+    assert len(audit.to_dict()["findings"]) == 3 and audit.findings[0].to_dict()
 
 
 def test_each_weakness_has_its_kind() -> None:

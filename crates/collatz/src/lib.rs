@@ -13,6 +13,7 @@
 //! * [`evidence`]: evidence that the work was done: random parts of it that the host recomputed;
 //! * [`runs`]: verification of a range in units of work, with a file for each unit. The files of
 //!   several directories can be merged;
+//! * [`report`]: results as objects of JSON;
 //! * [`delay`]: the delays of all numbers of a range, and the records among them. The delay of a
 //!   number is the number of its steps n/2 and 3n + 1 to 1;
 //! * [`path`]: the exact path of one number of any size to 1;
@@ -31,6 +32,7 @@ pub mod open;
 pub mod path;
 mod plain;
 mod region;
+pub mod report;
 pub mod runs;
 pub mod sieve;
 pub mod sizes;

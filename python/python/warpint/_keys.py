@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import os
 from collections.abc import Iterable
@@ -55,6 +56,11 @@ class Finding:
     shared_with: tuple[Place, ...]
     #: A proper factor of the modulus, if one was found. It is a private key.
     factor: int | None = field(repr=False)
+    _object: dict[str, Any] = field(repr=False, hash=False)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the object that ``warpint audit-keys --json`` prints, which has no factor."""
+        return copy.deepcopy(self._object)
 
 
 @dataclass(frozen=True)
@@ -75,11 +81,26 @@ class KeyAudit:
     unreadable: int
     #: The entries that are no RSA keys, by what they are.
     others: tuple[tuple[str, int], ...]
+    _objects: tuple[dict[str, Any], ...] = field(repr=False, hash=False)
 
     @property
     def is_clean(self) -> bool:
         """Whether there are no findings, and every entry could be read."""
         return not self.findings and not self.unreadable
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the counts, and as ``findings`` the objects that ``warpint audit-keys --json`` prints.
+
+        These are findings and notices in the order of the command line, without factors.
+        """
+        return {
+            "keys": self.keys,
+            "distinct": self.distinct,
+            "known": self.known,
+            "unreadable": self.unreadable,
+            "others": dict(self.others),
+            "findings": copy.deepcopy(list(self._objects)),
+        }
 
 
 def audit_keys(
@@ -150,19 +171,21 @@ def audit_keys(
             for o in objects
         )
 
-    findings = [
-        Finding(
-            kind=f["kind"],
-            description=f["says"],
-            is_notice=f["notice"],
-            modulus=int(f["modulus"], 16),
-            exponent=None if f["exponent"] is None else int(f["exponent"], 16),
-            places=places(f["places"]),
-            shared_with=places(f["shared-with"]),
-            factor=None if f["factor"] is None else int(f["factor"], 16),
+    def finding(described: dict[str, Any]) -> Finding:
+        o, factor = described["object"], described["factor"]
+        return Finding(
+            kind=o["kind"],
+            description=described["says"],
+            is_notice=described["notice"],
+            modulus=int(o["modulus"], 16),
+            exponent=None if o["exponent"] is None else int(o["exponent"], 16),
+            places=places(o["places"]),
+            shared_with=places(o["shared-with"]),
+            factor=None if factor is None else int(factor, 16),
+            _object=o,
         )
-        for f in report["findings"]
-    ]
+
+    findings = [finding(described) for described in report["findings"]]
     return KeyAudit(
         findings=tuple(f for f in findings if not f.is_notice),
         notices=tuple(f for f in findings if f.is_notice),
@@ -171,4 +194,5 @@ def audit_keys(
         known=report["known"],
         unreadable=report["unreadable"],
         others=tuple(report["others"].items()),
+        _objects=tuple(described["object"] for described in report["findings"]),
     )

@@ -7,12 +7,10 @@ use num_bigint::BigUint;
 use numpy::{IntoPyArray, PyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use serde_json::{Value, json};
-use warpint::collatz::delay::{
-    DelayRecord, Delays, Found, PathRecord, Standing, check_range, search,
-};
+use warpint::collatz::delay::{Delays, Standing, check_range, search};
 use warpint::collatz::open::delays_on;
 use warpint::collatz::path::path_by;
+use warpint::collatz::report::DelayReport;
 use warpint::collatz::sizes::TunedSizes;
 use warpint::device::Device;
 use warpint::natural::product::TransformMultiplier;
@@ -52,11 +50,10 @@ pub(crate) fn collatz_delay(
     options: DelayOptions,
     observer: &Bound<'_, PyAny>,
 ) -> PyResult<String> {
-    let report = watched(py, observer, |stop, news| delay(&options, stop, news))?;
-    Ok(report.to_string())
+    watched(py, observer, |stop, news| delay(&options, stop, news))
 }
 
-fn delay(options: &DelayOptions, stop: &StopToken, news: Sender<News>) -> Result<Value, Failure> {
+fn delay(options: &DelayOptions, stop: &StopToken, news: Sender<News>) -> Result<String, Failure> {
     let (from, to) = (options.from, options.to);
     check_range(from, to)?;
     let mut engine = engine(&options.device, to - from, &news)?;
@@ -68,7 +65,8 @@ fn delay(options: &DelayOptions, stop: &StopToken, news: Sender<News>) -> Result
     if found.to < to {
         return Err(Failure::stopped());
     }
-    Ok(report(&found, options.records, &engine.place(), begin.elapsed().as_secs_f64()))
+    let (place, time) = (engine.place(), begin.elapsed());
+    Ok(serde_json::to_string(&DelayReport::new(&found, options.records, false, place, time))?)
 }
 
 /// Opens the device, or the CPU, that computes `numbers` delays.
@@ -80,29 +78,6 @@ fn engine(device: &str, numbers: u128, news: &Sender<News>) -> Result<Box<dyn De
         let _ = news.send(News::Warning(warning));
     }
     Ok(engine?.0)
-}
-
-/// Returns the report, with the fields of the JSON of the command line.
-fn report(found: &Found, records: bool, device: &str, seconds: f64) -> Value {
-    let numbers = found.to - found.from;
-    let longest = |r: &DelayRecord| json!({"n": r.n.to_string(), "delay": r.delay});
-    let highest = |r: &PathRecord| json!({"n": r.n.to_string(), "maximum": r.maximum.to_string()});
-    let mut report = json!({
-        "status": "done",
-        "from": found.from.to_string(),
-        "to": found.to.to_string(),
-        "numbers": numbers.to_string(),
-        "sum": found.sum.to_string(),
-        "longest": found.longest.as_ref().map(longest),
-        "device": device,
-        "seconds": seconds,
-        "numbers-per-second": numbers as f64 / seconds.max(1e-9),
-    });
-    if records {
-        report["delay-records"] = found.records.delays.iter().map(longest).collect();
-        report["path-records"] = found.records.paths.iter().map(highest).collect();
-    }
-    report
 }
 
 /// Returns the delays of the numbers from `from` to `to` − 1.

@@ -5,17 +5,16 @@ use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread;
 
 use pyo3::prelude::*;
-use serde_json::{Value, json};
-use warpint::collatz::names::{claim, unresolved};
+use warpint::collatz::names::unresolved;
 use warpint::collatz::open::{Opened, Places, open_taking};
-use warpint::collatz::runs::{Event, Folder, FolderError, Layout, Outcome, Run, Selection};
+use warpint::collatz::report::VerifyReport;
+use warpint::collatz::runs::{Event, Folder, FolderError, Layout, Run, Selection};
 use warpint::collatz::sizes::TunedSizes;
 use warpint::collatz::{Method, Verifier};
 use warpint::device::{Device, DeviceChoice, DeviceId};
 use warpint::progress::{StopToken, Watch};
 
 use super::pooled::{Pooled, pool};
-use super::{methods, peak, texts};
 use crate::choice::device;
 use crate::failure::Failure;
 use crate::watched::{Counter, News, watched};
@@ -46,15 +45,14 @@ pub(crate) fn collatz_verify(
     options: VerifyOptions,
     observer: &Bound<'_, PyAny>,
 ) -> PyResult<String> {
-    let report = watched(py, observer, |stop, news| verify(&options, stop, &news))?;
-    Ok(report.to_string())
+    watched(py, observer, |stop, news| verify(&options, stop, &news))
 }
 
 fn verify(
     options: &VerifyOptions,
     stop: &StopToken,
     news: &Sender<News>,
-) -> Result<Value, Failure> {
+) -> Result<String, Failure> {
     let (from, to) = (options.from, options.to);
     let asked = |unit_bits: u32| -> Result<(Layout, Selection), Failure> {
         let layout = Layout::new(from, to, unit_bits)?;
@@ -87,8 +85,8 @@ fn verify(
     let opened = opened?;
     let (layout, selection) = cut(&opened)?;
     let folder = Folder::open(&options.directory)?;
-    let places: Vec<_> = opened.verifiers.iter().map(|verifier| verifier.place()).collect();
-    let method = opened.verifiers.first().map_or("", |verifier| verifier.method().name());
+    let places = opened.verifiers.iter().map(|verifier| verifier.place()).collect();
+    let method = opened.verifiers.first().map(|verifier| verifier.method());
     let verifiers = match &pool {
         None => opened.verifiers,
         Some(pool) => {
@@ -110,7 +108,7 @@ fn verify(
     if outcome.stopped {
         return Err(Failure::stopped());
     }
-    Ok(report(&layout, &folder, method, &places, &outcome))
+    Ok(serde_json::to_string(&VerifyReport::new(&layout, &folder, method, places, &outcome))?)
 }
 
 impl VerifyOptions {
@@ -175,50 +173,4 @@ fn follow(told: &Receiver<Event>, counter: &Counter, news: &Sender<News>) {
         };
         let _ = news.send(News::Warning(line));
     }
-}
-
-/// Returns the report, with the fields of the JSON of the command line.
-fn report(
-    layout: &Layout,
-    folder: &Folder,
-    method: &str,
-    places: &[String],
-    outcome: &Outcome,
-) -> Value {
-    let (from, to) = (layout.from(), layout.to());
-    let status = match outcome {
-        outcome if !outcome.unresolved.is_empty() => "unresolved",
-        outcome if outcome.is_good() && outcome.complete => "verified",
-        outcome if outcome.is_good() => "part",
-        _ => "failed",
-    };
-    let mut report = json!({
-        "status": status,
-        "from": from.to_string(),
-        "to": to.to_string(),
-        "method": (outcome.done > 0).then_some(method),
-        "places": places,
-        "methods": methods(&outcome.methods),
-        "dir": folder.path().display().to_string(),
-        "unit-bits": layout.unit_bits(),
-        "units": outcome.units,
-        "selected": outcome.selected,
-        "done": outcome.done,
-        "before": outcome.before,
-        "failed": outcome.failed,
-        "numbers": outcome.numbers.to_string(),
-        "numbers-before": outcome.numbers_before.to_string(),
-        "seconds": outcome.seconds,
-        "numbers-per-second": outcome.rate(),
-        "highest": peak(outcome.highest.as_ref()),
-        "unresolved": texts(&outcome.unresolved),
-        "complete": outcome.complete,
-    });
-    if status == "verified" {
-        report["claim"] = claim(from, to).into();
-    }
-    if let Some(reason) = &outcome.broken {
-        report["reason"] = reason.as_str().into();
-    }
-    report
 }

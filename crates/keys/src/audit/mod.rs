@@ -3,12 +3,14 @@
 //! | file | subject |
 //! |---|---|
 //! | `finding` | kinds of findings, and what a finding says |
+//! | `object` | findings as objects of JSON |
 //! | `single` | the checks of one modulus |
 //! | `shared` | the batch gcd, and the primes that follow from it |
 //! | `stored` | the same against the moduli of a store |
 //! | `weak` | moduli that share primes, and their partners |
 
 mod finding;
+mod object;
 mod shared;
 mod single;
 mod stored;
@@ -27,6 +29,7 @@ use warpint_transform::cpu::goldilocks::Pool;
 use crate::batch_gcd::{DeviceTrees, Times};
 use crate::{KeyList, KeysError, Store};
 pub use finding::{Finding, Kind};
+pub use object::{FindingObject, PlaceObject};
 
 /// The number of steps of Fermat's method for each modulus.
 pub const FERMAT_STEPS: u32 = 1000;

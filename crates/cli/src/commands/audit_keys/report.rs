@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use serde::Serialize;
-use warpint::keys::audit::{Finding, Kind};
-use warpint::keys::{KeyList, Position};
+use warpint::keys::KeyList;
+use warpint::keys::audit::{Finding, FindingObject, Kind};
 use warpint::natural::division::div_rem_by;
+use warpint::natural::limbs::bit_length;
 use warpint::natural::product::FastProducts;
 use warpint::natural::radix::hex;
 use warpint_files::FileError;
@@ -37,30 +38,6 @@ pub(super) struct Counts {
     pub(super) known: Option<usize>,
 }
 
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "kebab-case")]
-struct Object<'a> {
-    kind: Kind,
-    /// The modulus in lower-case hexadecimal digits.
-    modulus: String,
-    bits: u64,
-    /// The exponent in lower-case hexadecimal digits, for findings about exponents; otherwise `null`.
-    exponent: Option<String>,
-    /// The places of all keys that the finding concerns.
-    places: Vec<Place<'a>>,
-    /// The places of keys with which the modulus shares a prime.
-    shared_with: Vec<Place<'a>>,
-}
-
-/// The place of a key. `line` and `key` are `null` if the file has one key; otherwise one of them is
-/// a number, counted from 1.
-#[derive(Debug, Serialize)]
-struct Place<'a> {
-    file: &'a str,
-    line: Option<u64>,
-    key: Option<u64>,
-}
-
 /// A line of the file of factors: a modulus and two factors, whose product it is, in lower-case
 /// hexadecimal digits.
 #[derive(Serialize)]
@@ -81,7 +58,7 @@ impl<'a> Report<'a> {
         if json {
             let mut text = String::new();
             for finding in self.findings {
-                text += &serde_json::to_string(&self.object(finding))?;
+                text += &serde_json::to_string(&FindingObject::new(self.list, finding))?;
                 text.push('\n');
                 if text.len() >= PIECE {
                     write_out(text.as_bytes())?;
@@ -132,34 +109,6 @@ impl<'a> Report<'a> {
         finding.keys.first().map_or(&[], |&key| self.list.modulus(key))
     }
 
-    fn object(&self, finding: &Finding) -> Object<'a> {
-        let modulus = self.modulus(finding);
-        let places = |keys: &[usize]| keys.iter().map(|&key| self.place(key)).collect();
-        let is_of_exponent = matches!(
-            finding.kind,
-            Kind::ExponentOne | Kind::ExponentEven | Kind::ExponentSmall | Kind::ExponentLarge
-        );
-        let exponent = finding.keys.first().and_then(|&key| self.list.exponent(key));
-        Object {
-            kind: finding.kind,
-            modulus: hex::format(modulus),
-            bits: bits(modulus),
-            exponent: exponent.filter(|_| is_of_exponent).map(hex::format),
-            places: places(&finding.keys),
-            shared_with: places(&finding.shared_with),
-        }
-    }
-
-    fn place(&self, key: usize) -> Place<'a> {
-        let place = self.list.place(key);
-        let (line, number) = match place.position {
-            Position::Whole => (None, None),
-            Position::Line(line) => (Some(line), None),
-            Position::Key(key) => (None, Some(key)),
-        };
-        Place { file: place.file, line, key: number }
-    }
-
     fn row(&self, finding: &Finding) -> String {
         let modulus = self.modulus(finding);
         let digits = hex::format(modulus);
@@ -172,7 +121,7 @@ impl<'a> Report<'a> {
             places += "; shared with ";
             places += &self.places(&finding.shared_with);
         }
-        row(finding.kind.name(), &bits(modulus).to_string(), &short, &places)
+        row(finding.kind.name(), &bit_length(modulus).to_string(), &short, &places)
     }
 
     /// Names the first places of keys, and counts the others.
@@ -239,9 +188,4 @@ pub(super) fn sources(list: &KeyList) -> String {
 
 fn row(kind: &str, bits: &str, modulus: &str, place: &str) -> String {
     format!("{kind:<15}{bits:>6}  {modulus:<17}  {place}\n")
-}
-
-/// Returns the number of bits of a number without leading zero limbs.
-fn bits(x: &[u64]) -> u64 {
-    x.last().map_or(0, |top| 64 * x.len() as u64 - u64::from(top.leading_zeros()))
 }

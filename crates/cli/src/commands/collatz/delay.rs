@@ -8,6 +8,7 @@ use serde::Serialize;
 use warpint::collatz::Watch;
 use warpint::collatz::delay::{Delays, Found, Records, Standing, check_range, search};
 use warpint::collatz::open::delays_on;
+use warpint::collatz::report::DelayReport;
 use warpint::collatz::sizes::TunedSizes;
 use warpint::device::device_on;
 use warpint::mersenne::DeviceChoice;
@@ -130,86 +131,38 @@ fn written(
     Ok(found)
 }
 
-/// The report as JSON. Large numbers are strings, because they may not fit in a JSON number.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "kebab-case")]
+/// The report as JSON and as text.
+#[derive(Serialize)]
+#[serde(transparent)]
 struct Report {
-    /// The outcome: `done` or `stopped`.
-    status: &'static str,
-    from: String,
-    /// The end of the processed range; the range does not include this number.
-    to: String,
-    numbers: String,
-    /// The sum of all delays.
-    sum: String,
-    longest: Option<Longest>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    delay_records: Option<Vec<Longest>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    path_records: Option<Vec<Highest>>,
-    device: String,
-    seconds: f64,
-    numbers_per_second: f64,
+    object: DelayReport,
     #[serde(skip)]
     mean: f64,
 }
 
-#[derive(Debug, Serialize)]
-struct Longest {
-    n: String,
-    delay: u32,
-}
-
-#[derive(Debug, Serialize)]
-struct Highest {
-    n: String,
-    maximum: String,
-}
-
 impl Report {
     fn new(found: &Found, records: bool, stopped: bool, device: String, time: Duration) -> Self {
-        let numbers = found.to - found.from;
-        let seconds = time.as_secs_f64();
-        let longest = |r: &warpint::collatz::delay::DelayRecord| Longest {
-            n: r.n.to_string(),
-            delay: r.delay,
-        };
-        let highest = |r: &warpint::collatz::delay::PathRecord| Highest {
-            n: r.n.to_string(),
-            maximum: r.maximum.to_string(),
-        };
-        Self {
-            status: if stopped { "stopped" } else { "done" },
-            from: found.from.to_string(),
-            to: found.to.to_string(),
-            numbers: numbers.to_string(),
-            sum: found.sum.to_string(),
-            longest: found.longest.as_ref().map(longest),
-            delay_records: records.then(|| found.records.delays.iter().map(longest).collect()),
-            path_records: records.then(|| found.records.paths.iter().map(highest).collect()),
-            device,
-            seconds,
-            numbers_per_second: numbers as f64 / seconds.max(1e-9),
-            mean: found.sum as f64 / numbers.max(1) as f64,
-        }
+        let mean = found.sum as f64 / (found.to - found.from).max(1) as f64;
+        Self { object: DelayReport::new(found, records, stopped, device, time), mean }
     }
 }
 
 impl Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { from, to, numbers, sum, device, mean, .. } = self;
-        for record in self.delay_records.iter().flatten() {
+        let Self { object, mean } = self;
+        let DelayReport { from, to, numbers, sum, device, .. } = object;
+        for record in object.delay_records.iter().flatten() {
             writeln!(f, "delay record: {} takes {} steps", record.n, record.delay)?;
         }
-        for record in self.path_records.iter().flatten() {
+        for record in object.path_records.iter().flatten() {
             writeln!(f, "path record: {} rises to {}", record.n, record.maximum)?;
         }
         let delays = if numbers == "1" { "delay" } else { "delays" };
         write!(f, "{numbers} {delays} from {from} to below {to}: sum {sum}, mean {mean:.3}")?;
-        if let Some(longest) = &self.longest {
+        if let Some(longest) = &object.longest {
             write!(f, ", the largest {} of {}", longest.delay, longest.n)?;
         }
-        let time = units::elapsed(Duration::try_from_secs_f64(self.seconds).unwrap_or_default());
-        write!(f, "; {time} on {device}, {:.2e}/s", self.numbers_per_second)
+        let time = units::elapsed(Duration::try_from_secs_f64(object.seconds).unwrap_or_default());
+        write!(f, "; {time} on {device}, {:.2e}/s", object.numbers_per_second)
     }
 }

@@ -1,8 +1,6 @@
-//! The contents of unit files as text and as JSON.
+//! The contents of unit files as text.
 
 use std::collections::BTreeMap;
-
-use serde::Serialize;
 
 /// The number of units by method, version and parameters.
 pub(super) type Methods = BTreeMap<(String, u32, String), u64>;
@@ -23,23 +21,6 @@ pub(super) fn by(methods: &Methods) -> String {
         format!("{count} by {} {version} ({})", printable(name), printable(parameters))
     });
     lines.collect::<Vec<_>>().join(", ")
-}
-
-/// The number of units of one method, version and parameters, as JSON.
-#[derive(Serialize)]
-pub(super) struct MethodObject {
-    method: String,
-    version: u32,
-    parameters: String,
-    units: u64,
-}
-
-pub(super) fn objects(methods: &Methods) -> Vec<MethodObject> {
-    let objects = methods.iter().map(|((method, version, parameters), units)| {
-        let (method, parameters) = (method.clone(), parameters.clone());
-        MethodObject { method, version: *version, parameters, units: *units }
-    });
-    objects.collect()
 }
 
 #[cfg(test)]

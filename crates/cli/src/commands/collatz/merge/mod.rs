@@ -6,6 +6,7 @@ mod report;
 use std::path::PathBuf;
 
 use warpint::collatz::evidence::secret;
+use warpint::collatz::report::MergeReport;
 use warpint::collatz::runs::{Audit, AuditOutcome, Files, Folder, Merged};
 
 use super::places::refused;
@@ -16,7 +17,7 @@ use crate::exit::Exit;
 use crate::report::{notice, write_out};
 use crate::signals::Signals;
 use crate::threads;
-use report::{Object, Report};
+use report::Report;
 
 /// The result of a merge, the directories that were merged, and the audits.
 struct Findings {
@@ -63,7 +64,7 @@ pub(crate) fn run(args: &MergeArgs) -> anyhow::Result<Exit> {
 
     findings.complain();
     let text = if args.json {
-        serde_json::to_string(&Object::new(&findings))?
+        serde_json::to_string(&MergeReport::new(&findings.merged, audit_seed, &findings.audits))?
     } else {
         Report(&findings).to_string()
     };
@@ -133,7 +134,7 @@ impl Findings {
             Exit::BadInput
         } else if any(|outcome| *outcome != AuditOutcome::Agrees) {
             Exit::Failed
-        } else if self.merged.complete().is_some() {
+        } else if self.complete().is_some() {
             Exit::Done
         } else {
             Exit::Negative
@@ -141,9 +142,8 @@ impl Findings {
     }
 
     /// Returns the range that the units verify: its first number, and the number after its last.
-    /// Returns `None` if the units do not cover a complete range, or if the exit code of the merge
-    /// is not [`Exit::Done`].
+    /// Returns `None` if the exit code of the merge is not [`Exit::Done`].
     fn complete(&self) -> Option<(u128, u128)> {
-        self.merged.complete().filter(|_| self.exit() == Exit::Done)
+        MergeReport::complete(&self.merged, &self.audits)
     }
 }

@@ -3,13 +3,12 @@
 use std::fmt::{self, Display};
 use std::time::Duration;
 
-use serde::Serialize;
 use warpint::collatz::names::{claim, list, number, unresolved};
-use warpint::collatz::runs::{Audit, AuditOutcome, Missing, Rejected};
+use warpint::collatz::runs::{Audit, AuditOutcome, Missing};
 
 use super::Findings;
 use crate::commands::collatz::numbers::highest;
-use crate::commands::collatz::text::{self, MethodObject, printable};
+use crate::commands::collatz::text::{self, printable};
 use crate::units;
 
 /// The report of a merge as text, in several lines.
@@ -124,172 +123,6 @@ fn missing_line(missing: &Missing) -> String {
         "below {below}: {classes} of {all} residue classes {verb} missing: {}{more} modulo 2^{low_bits}",
         list(some)
     )
-}
-
-/// The report of a merge as JSON. Numbers that may exceed 2^53 are strings of digits.
-#[derive(Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub(super) struct Object {
-    complete: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    claim: Option<String>,
-    units: u64,
-    duplicates: u64,
-    covered: Vec<Interval>,
-    gaps: u64,
-    first_gaps: Vec<Interval>,
-    missing: Vec<MissingObject>,
-    disagreements: Vec<DisagreementObject>,
-    overlaps: Vec<OverlapObject>,
-    /// The number of comparisons between units of two layouts. A layout is a range and its division
-    /// into units. One comparison includes all units that overlap each other, directly or through
-    /// further units.
-    compared: u64,
-    checked: bool,
-    unusable: Vec<RejectedObject>,
-    refused: Vec<RejectedObject>,
-    lacking_evidence: Vec<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    audit_seed: Option<String>,
-    audits: Vec<AuditObject>,
-    unresolved: Vec<String>,
-    highest: Option<Peak>,
-    methods: Vec<MethodObject>,
-    seconds: f64,
-}
-
-#[derive(Serialize)]
-struct Interval {
-    from: String,
-    to: String,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "kebab-case")]
-struct MissingObject {
-    bits: u32,
-    low_bits: u32,
-    classes: String,
-    some: Vec<String>,
-}
-
-#[derive(Serialize)]
-struct DisagreementObject {
-    first: String,
-    second: String,
-    what: &'static str,
-}
-
-#[derive(Serialize)]
-struct OverlapObject {
-    first: String,
-    second: String,
-    places: u64,
-}
-
-#[derive(Serialize)]
-struct RejectedObject {
-    path: String,
-    reason: String,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "kebab-case")]
-struct AuditObject {
-    path: String,
-    method: &'static str,
-    region: String,
-    numbers: String,
-    whole: bool,
-    agrees: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    reason: Option<String>,
-}
-
-impl AuditObject {
-    fn new(audit: &Audit) -> Self {
-        Self {
-            path: audit.path.display().to_string(),
-            method: audit.method.name(),
-            region: audit.region.to_string(),
-            numbers: audit.region.numbers().to_string(),
-            whole: audit.is_whole,
-            agrees: audit.outcome == AuditOutcome::Agrees,
-            reason: match &audit.outcome {
-                AuditOutcome::Differs(what) => Some(format!("{what} differ")),
-                AuditOutcome::Failed(reason) => Some(reason.clone()),
-                AuditOutcome::Planned | AuditOutcome::Agrees => None,
-            },
-        }
-    }
-}
-
-#[derive(Serialize)]
-struct Peak {
-    value: String,
-    start: String,
-}
-
-impl Object {
-    pub(super) fn new(findings: &Findings) -> Self {
-        let merged = &findings.merged;
-        let texts = |numbers: &[u128]| numbers.iter().map(ToString::to_string).collect();
-        let intervals = |list: &[(u128, u128)]| {
-            list.iter()
-                .map(|(from, to)| Interval { from: from.to_string(), to: to.to_string() })
-                .collect()
-        };
-        let missing = merged.missing.iter().map(|missing| MissingObject {
-            bits: missing.bits,
-            low_bits: missing.low_bits,
-            classes: missing.classes.to_string(),
-            some: texts(&missing.some),
-        });
-        let disagreements = merged.disagreements.iter().map(|disagreement| DisagreementObject {
-            first: disagreement.first.display().to_string(),
-            second: disagreement.second.display().to_string(),
-            what: disagreement.what,
-        });
-        let overlaps = merged.overlaps.iter().map(|overlap| OverlapObject {
-            first: overlap.first.display().to_string(),
-            second: overlap.second.display().to_string(),
-            places: overlap.places,
-        });
-        let rejected = |files: &[Rejected]| {
-            let object = |file: &Rejected| RejectedObject {
-                path: file.path.display().to_string(),
-                reason: file.reason.clone(),
-            };
-            files.iter().map(object).collect()
-        };
-        let lacking = merged.lacking.iter().map(|path| path.display().to_string());
-        Self {
-            complete: findings.complete().is_some(),
-            claim: findings.complete().map(|(from, to)| claim(from, to)),
-            units: merged.units,
-            duplicates: merged.duplicates,
-            covered: intervals(&merged.covered),
-            gaps: merged.gaps,
-            first_gaps: intervals(&merged.first_gaps),
-            missing: missing.collect(),
-            disagreements: disagreements.collect(),
-            overlaps: overlaps.collect(),
-            compared: merged.compared,
-            checked: merged.is_checked,
-            unusable: rejected(&merged.unusable),
-            refused: rejected(&merged.refused),
-            lacking_evidence: lacking.collect(),
-            audit_seed: findings.audit_seed.map(|seed| seed.to_string()),
-            audits: findings.audits.iter().map(AuditObject::new).collect(),
-            unresolved: texts(&merged.unresolved),
-            highest: merged.highest.as_ref().map(|highest| Peak {
-                value: highest.value.to_string(),
-                start: highest.start.to_string(),
-            }),
-            methods: text::objects(&merged.methods),
-            seconds: merged.seconds,
-        }
-    }
 }
 
 #[cfg(test)]

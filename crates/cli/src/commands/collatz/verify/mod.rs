@@ -74,7 +74,7 @@ pub(crate) fn run(args: &VerifyArgs) -> anyhow::Result<Exit> {
     let folder = Folder::open(&args.dir)?;
 
     let places = verifiers.iter().map(|verifier| verifier.place()).collect();
-    let method = verifiers.first().map_or("", |verifier| verifier.method().name());
+    let method = verifiers.first().map(|verifier| verifier.method());
     let silent = args.quiet || args.json;
     let selected = selection.units().filter_map(|unit| layout.region(unit));
     let numbers = selected.map(|region| region.numbers()).sum();
