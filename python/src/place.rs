@@ -5,7 +5,8 @@ use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 use pyo3::prelude::*;
-use warpint::device::{Device, Nvrtc};
+use warpint::device::{Device, Nvrtc, Warned};
+use warpint::integer::gpu::Gpu;
 use warpint::integer::{Executor, IntegerError};
 
 use crate::error::device_exception;
@@ -15,15 +16,38 @@ use crate::work::work;
 /// cannot be combined.
 static EXECUTORS: Mutex<BTreeMap<String, Executor>> = Mutex::new(BTreeMap::new());
 
-/// Returns the executor with the name `cpu`, `cuda:0`, …, or `sim`. Opens the device if needed.
+/// Returns the executor with the name `cpu`, `cuda:0`, …, or `sim`. Opens the device if needed, with
+/// the prices of methods that `warpint tune batch` has stored.
 pub(crate) fn executor(name: &str) -> Result<Executor, IntegerError> {
+    let (executor, warning) = open(name)?;
+    // Here the executors are not locked: another thread may wait for them with Python's lock.
+    if let Some(warning) = warning {
+        Python::attach(|py| {
+            let logger = || py.import("logging")?.getattr("getLogger")?.call1(("warpint",));
+            let logged =
+                logger().and_then(|logger| logger.call_method1("warning", ("%s", warning)));
+            if let Err(error) = logged {
+                error.write_unraisable(py, None);
+            }
+        });
+    }
+    Ok(executor)
+}
+
+/// Returns an executor, and a warning if the stored prices of its device could not be used.
+fn open(name: &str) -> Result<(Executor, Option<String>), IntegerError> {
     let mut executors = EXECUTORS.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(executor) = executors.get(name) {
-        return Ok(executor.clone());
+        return Ok((executor.clone(), None));
     }
-    let executor = if name == "cpu" { Executor::cpu() } else { Executor::on(Device::open(name)?) };
+    let (executor, warning) = if name == "cpu" {
+        (Executor::cpu(), None)
+    } else {
+        let Warned { value: gpu, warning } = Gpu::tuned(&Device::open(name)?);
+        (gpu.into(), warning)
+    };
     executors.insert(name.into(), executor.clone());
-    Ok(executor)
+    Ok((executor, warning))
 }
 
 /// Returns the name of an executor, by which [`executor`] finds it.

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import math
+import os
 import pickle
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -116,3 +120,28 @@ def test_the_simulator_exports_host_memory():
     del a, again
     assert shared.tolist() == wp.array(A, bits=100).to_numpy().tolist()
     assert not hasattr(wp.array([1], device="sim"), "__cuda_array_interface__")
+
+
+@pytest.mark.skipif("sim" not in DEVICES, reason="the package is built without the simulator")
+def test_prices_of_tune_are_read(tmp_path: Path) -> None:
+    file = tmp_path / "tuning.json"
+    file.write_text("{")
+    code = """
+import logging, warpint as wp
+logging.basicConfig(format="%(name)s: %(message)s")
+for _ in "12":
+    print((wp.array([3], device="sim") * 5).tolist())
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env=os.environ | {"WARPINT_CONFIG_DIR": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (0, "[15]\n[15]\n")
+    # The damaged file is reported once, when the device is opened, and is set aside.
+    (line,) = done.stderr.splitlines()
+    assert line.startswith("warpint: ") and str(file) in line
+    assert not file.exists() and (tmp_path / "tuning.json.bad").exists()

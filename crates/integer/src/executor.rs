@@ -41,8 +41,7 @@ impl Executor {
     /// Returns the executor of a device: a GPU, or the simulator. Kernels are compiled when they
     /// are first needed. Operations return before the device has finished, unless their
     /// documentation says that they wait. The method of a product is chosen by estimated times. To
-    /// choose it by measured times, make the executor from a [`Gpu`] with measured
-    /// [`Prices`](crate::gpu::Prices).
+    /// choose it by measured times, make the executor from a [`Gpu::tuned`].
     #[must_use]
     pub fn on(device: Device) -> Self {
         Gpu::new(&device).into()

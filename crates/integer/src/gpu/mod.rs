@@ -25,7 +25,9 @@ mod timer;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use warpint_device::{Arg, Buffer, Cells, Device, DeviceError, Kernel, Launch, Source, View};
+use warpint_device::{
+    Arg, Buffer, Cells, Device, DeviceError, Kernel, Launch, Source, TuningStore, View, Warned,
+};
 
 pub use divide::{Divide, Quotients};
 pub use gcd::Gcd;
@@ -150,6 +152,24 @@ impl Gpu {
             turn: Arc::default(),
             division: Arc::default(),
             prices: Arc::default(),
+        }
+    }
+
+    /// Creates the operations of a device, with the prices that `warpint tune batch` has stored for it.
+    /// If the store cannot be read, prices are estimated, because they only affect speed.
+    #[must_use]
+    pub fn tuned(device: &Device) -> Warned<Self> {
+        match TuningStore::open() {
+            Ok(store) => Self::tuned_by(device, &store),
+            Err(_) => Warned { value: Self::new(device), warning: None },
+        }
+    }
+
+    fn tuned_by(device: &Device, store: &TuningStore) -> Warned<Self> {
+        let gpu = Self::new(device);
+        match Prices::stored(store, device.info()) {
+            Ok(Warned { value, warning }) => Warned { value: gpu.with_prices(value), warning },
+            Err(_) => Warned { value: gpu, warning: None },
         }
     }
 

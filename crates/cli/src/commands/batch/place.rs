@@ -1,9 +1,8 @@
 //! The choice of the device or CPU that computes batches.
 
-use warpint::device::device_on;
-use warpint::device::{DeviceError, TuningStore};
+use warpint::device::{DeviceError, Warned, device_on};
 use warpint::integer::Executor;
-use warpint::integer::gpu::{Gpu, Prices};
+use warpint::integer::gpu::Gpu;
 use warpint::mersenne::{DeviceChoice, DeviceId, PlanRequest};
 
 use crate::run::resolve_for_any;
@@ -21,17 +20,11 @@ pub(crate) fn resolved(choice: DeviceChoice) -> anyhow::Result<DeviceChoice> {
     }
 }
 
-/// Opens a device for operations on batches. Methods are chosen by the prices that `warpint tune
-/// batch` has stored. If the prices cannot be read, the default estimates are used, because prices
-/// only affect speed.
+/// Opens a device for operations on batches, with the prices that `warpint tune batch` has stored.
 pub(crate) fn gpu(id: DeviceId) -> Result<Gpu, DeviceError> {
-    let gpu = Gpu::new(&device_on(id)?);
-    let stored = TuningStore::open().and_then(|store| Prices::stored(&store, gpu.device().info()));
-    let Ok(prices) = stored else { return Ok(gpu) };
-    if let Some(warning) = prices.warning {
-        report::notice(&format!("warning: {warning}"));
-    }
-    Ok(gpu.with_prices(prices.value))
+    let Warned { value: gpu, warning } = Gpu::tuned(&device_on(id)?);
+    report::warn(Vec::from_iter(warning));
+    Ok(gpu)
 }
 
 /// Opens the executor, which is a device or the CPU, and returns it with its name. `threads` is the

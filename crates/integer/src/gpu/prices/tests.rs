@@ -188,6 +188,25 @@ fn prices_come_back_from_the_store() {
 }
 
 #[test]
+fn a_tuned_device_has_the_stored_prices() {
+    let (dir, device) = (tempfile::tempdir().unwrap(), Device::simulator().unwrap());
+    let store = TuningStore::at(dir.path());
+    let step = step("ntt3", 256, true);
+    let _ = Prices::store(&store, device.info(), &step, 70.0).unwrap();
+    let Warned { value: gpu, warning } = Gpu::tuned_by(&device, &store);
+    assert_eq!(warning, None);
+    assert!((gpu.prices().measured(step.way).unwrap() - 70.0).abs() < 1e-9);
+    assert_eq!(Gpu::new(&device).prices().measured(step.way), None);
+    // A damaged file is a warning, and one that cannot be read is ignored: prices are estimated.
+    std::fs::write(store.path(), "{").unwrap();
+    let Warned { value: gpu, warning } = Gpu::tuned_by(&device, &store);
+    assert!(warning.is_some() && gpu.prices().measured(step.way).is_none());
+    std::fs::create_dir(store.path()).unwrap();
+    let Warned { value: gpu, warning } = Gpu::tuned_by(&device, &store);
+    assert!(warning.is_none() && gpu.prices().measured(step.way).is_none());
+}
+
+#[test]
 fn products_are_timed_on_the_simulator() {
     let gpu = gpu();
     let mut timer = ProductTimer::new(&gpu, Effort::Few).unwrap();
