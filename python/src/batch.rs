@@ -91,6 +91,14 @@ pub(crate) fn width(bits: u64) -> Result<Width, IntegerError> {
     }
 }
 
+/// Returns the elements of a C-contiguous matrix.
+fn contiguous<'a>(limbs: &'a PyReadonlyArray2<'_, u32>) -> PyResult<&'a [u32]> {
+    let elements = limbs.as_slice().ok().filter(|_| limbs.is_c_contiguous());
+    elements.ok_or_else(|| {
+        PyValueError::new_err("the limbs are not C-contiguous: use numpy.ascontiguousarray")
+    })
+}
+
 #[pymethods]
 impl Batch {
     /// Copies a C-contiguous matrix of limbs with at least one column.
@@ -101,12 +109,22 @@ impl Batch {
         device: &str,
     ) -> PyResult<Self> {
         let bits = (limbs.shape()[1] as u64).saturating_mul(32);
-        let contiguous = limbs.as_slice().ok().filter(|_| limbs.is_c_contiguous());
-        let limbs = contiguous.ok_or_else(|| {
-            PyValueError::new_err("the limbs are not C-contiguous: use numpy.ascontiguousarray")
-        })?;
+        let limbs = contiguous(&limbs)?;
         let batch = work(py, || UintBatch::from_limbs(&executor(device)?, width(bits)?, limbs))?;
         Ok(batch.into())
+    }
+
+    /// Uses a C-contiguous matrix of limbs with at least one column in place. Python checks that nobody
+    /// can write its memory.
+    #[staticmethod]
+    fn from_immutable(limbs: PyReadonlyArray2<'_, u32>) -> PyResult<Self> {
+        let width = width((limbs.shape()[1] as u64).saturating_mul(32)).map_err(exception)?;
+        let place = executor("cpu").map_err(exception)?;
+        let owner = Box::new((*limbs).clone().unbind());
+        let elements = contiguous(&limbs)?;
+        // SAFETY: the memory exists as long as the array, and nobody can write it.
+        let batch = unsafe { UintBatch::from_foreign(&place, width, elements, owner) };
+        Ok(batch.map_err(exception)?.into())
     }
 
     /// Copies numbers of bits/8 bytes each, the lowest byte first. `bits` is a multiple of 32.

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import copy
+import mmap
 import pickle
+import sys
 
 import gmpy2
 import numpy as np
@@ -56,6 +58,60 @@ def test_pickled_limbs_can_travel_out_of_band():
     data = pickle.dumps(a, protocol=5, buffer_callback=buffers.append)
     assert len(buffers) == 1 and len(data) < 1000
     assert pickle.loads(data, buffers=buffers).equals(a)
+
+
+def pickled(a):
+    """A pickle of an array, and its limbs."""
+    buffers = []
+    data = pickle.dumps(a, protocol=5, buffer_callback=buffers.append)
+    (buffer,) = buffers
+    return data, bytes(buffer.raw())
+
+
+def addresses(a, buffer):
+    """The address of the limbs of an array, and that of a buffer."""
+    there = np.frombuffer(buffer, np.uint8)
+    return a._batch.limbs().ctypes.data, there.ctypes.data
+
+
+def test_unpickled_arrays_share_memory_that_nobody_can_write():
+    a = wp.random(100, bits=999, rng=5)
+    data, limbs = pickled(a)
+    for buffer in (limbs, memoryview(limbs), pickle.PickleBuffer(limbs)):
+        b = pickle.loads(data, buffers=[buffer])
+        here, there = addresses(b, limbs)
+        assert here == there and b.equals(a)
+        # The array keeps the memory, and results are elsewhere.
+        assert (b + 1).tolist() == [x + 1 for x in a.tolist()] and b.equals(a)
+        again = pickle.loads(pickle.dumps(b))
+        assert again.equals(a)
+    held = sys.getrefcount(limbs)
+    b = pickle.loads(data, buffers=[limbs])
+    assert sys.getrefcount(limbs) > held
+    del b
+    assert sys.getrefcount(limbs) == held
+    # The bytes of a pickle itself are used too.
+    inner = pickle.loads(pickle.dumps(a, protocol=5))
+    assert inner.equals(a)
+
+
+def test_unpickled_arrays_copy_memory_that_can_be_written(tmp_path):
+    a = wp.random(100, bits=999, rng=5)
+    data, limbs = pickled(a)
+    file = tmp_path / "limbs"
+    file.write_bytes(limbs)
+    own = np.frombuffer(limbs, np.uint8).copy()
+    own.flags.writeable = False
+    with file.open("r+b") as opened:
+        mapped = mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ)
+    changed = bytearray(limbs)
+    for buffer in (changed, memoryview(changed).toreadonly(), own, memoryview(own), mapped):
+        b = pickle.loads(data, buffers=[buffer])
+        here, there = addresses(b, buffer)
+        assert here != there and b.equals(a)
+    b = pickle.loads(data, buffers=[memoryview(changed).toreadonly()])
+    changed[:] = bytes(len(changed))
+    assert b.equals(a)
 
 
 def test_one_number():

@@ -20,6 +20,7 @@ mod error;
 mod executor;
 mod flags;
 pub mod gpu;
+mod host;
 pub mod huge;
 mod operation;
 mod storage;

@@ -3,13 +3,14 @@
 use bytemuck::Pod;
 use warpint_device::Buffer;
 
+use crate::host::Host;
 use crate::{Executor, IntegerError, Width};
 
 /// The elements of a batch, in the memory of its executor: the CPU or a device.
 #[derive(Debug)]
 pub(crate) enum Storage<T> {
     /// In the host's memory.
-    Host(Vec<T>),
+    Host(Host<T>),
     /// In a device's memory.
     Device(Buffer<T>),
 }
@@ -40,7 +41,7 @@ impl<T: Pod + Send> Storage<T> {
     ) -> Result<Self, IntegerError> {
         let memory = IntegerError::Memory { count, width };
         let Some(device) = executor.device() else {
-            return host_zeros(count, each).map(Self::Host).ok_or(memory);
+            return host_zeros(count, each).map(Self::from).ok_or(memory);
         };
         countable(count)?;
         let len = count.checked_mul(each).ok_or(memory)?;
@@ -54,7 +55,7 @@ impl<T: Pod + Send> Storage<T> {
         count: usize,
         data: Vec<T>,
     ) -> Result<Self, IntegerError> {
-        let Some(device) = executor.device() else { return Ok(Self::Host(data)) };
+        let Some(device) = executor.device() else { return Ok(data.into()) };
         countable(count)?;
         Ok(Self::Device(device.upload(&data)?))
     }
@@ -79,7 +80,7 @@ impl<T: Pod + Send> Storage<T> {
     /// Returns the elements as a vector in the host's memory.
     pub(crate) fn into_vec(self) -> Result<Vec<T>, IntegerError> {
         match self {
-            Self::Host(data) => Ok(data),
+            Self::Host(data) => Ok(data.into_vec()),
             Self::Device(buffer) => Ok(buffer.download()?),
         }
     }
@@ -87,13 +88,19 @@ impl<T: Pod + Send> Storage<T> {
     /// Returns a copy on the same CPU or device. `executor` is the executor of the original.
     pub(crate) fn try_clone(&self, executor: &Executor) -> Result<Self, IntegerError> {
         match self {
-            Self::Host(data) => Ok(Self::Host(data.clone())),
+            Self::Host(data) => Ok(data.to_vec().into()),
             Self::Device(buffer) => {
                 let mut copy = executor.gpu()?.device().alloc(buffer.len())?;
                 copy.copy_from(buffer)?;
                 Ok(Self::Device(copy))
             }
         }
+    }
+}
+
+impl<T> From<Vec<T>> for Storage<T> {
+    fn from(data: Vec<T>) -> Self {
+        Self::Host(data.into())
     }
 }
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import mmap
+import pickle
 from collections.abc import Iterator
 from operator import index
 from typing import Any, Literal, overload
@@ -289,7 +291,29 @@ class Array(Arithmetic):
 
 
 def _restored(limbs: NDArray[np.uint32], bits: int) -> Array:
+    if limbs.flags.c_contiguous and limbs.flags.aligned and _is_immutable(limbs):
+        return Array._of(Batch.from_immutable(limbs), bits)
     return Array._of(Batch.from_limbs(np.ascontiguousarray(limbs), "cpu"), bits)
+
+
+def _is_immutable(array: NDArray[np.uint32]) -> bool:
+    """Whether nobody can write the memory of an array, which is then that of bytes or the like."""
+    owner: Any = array
+    while isinstance(owner, (np.ndarray, memoryview, pickle.PickleBuffer)):
+        if not isinstance(owner, np.ndarray):
+            owner = memoryview(owner).obj
+        elif owner.flags.writeable:
+            return False
+        else:
+            owner = owner.base
+    # An array without a base can be made writable again, and other processes can write the file of a
+    # map. Any other object has a buffer that is read-only for everyone, or a writable one.
+    if owner is None or isinstance(owner, mmap.mmap):
+        return False
+    try:
+        return memoryview(owner).readonly
+    except TypeError:
+        return False
 
 
 def array(data: Any, bits: int | None = None, device: str = "cpu") -> Array:

@@ -16,8 +16,11 @@ pub use gcd::GcdExt;
 pub use modulus::{FixedBase, Modulus, Reduction};
 pub use primality::PrimalityTest;
 
+use std::any::Any;
+
 use warpint_device::Buffer;
 
+use crate::host::Host;
 use crate::storage::{Storage, countable};
 use crate::{Executor, IntegerError, Width, cpu};
 
@@ -100,6 +103,31 @@ impl UintBatch {
     ) -> Result<Self, IntegerError> {
         let count = whole_numbers(limbs.len(), width)?;
         let data = Storage::from_vec(executor, count, limbs)?;
+        Ok(Self { executor: executor.clone(), count, width, data })
+    }
+
+    /// Returns a batch on the CPU of the numbers with the 32-bit limbs `limbs`, in the order of
+    /// [`Self::to_limbs`], without a copy. Only an operation that writes to the batch itself copies them.
+    /// `owner` is dropped with the batch, or when the limbs have been copied.
+    ///
+    /// # Errors
+    /// [`IntegerError::Places`] if the executor is a device; [`IntegerError::Length`] unless the length
+    /// of `limbs` is a multiple of width/32.
+    ///
+    /// # Safety
+    /// Until `owner` is dropped, the limbs exist, are not moved, and nobody writes them.
+    pub unsafe fn from_foreign(
+        executor: &Executor,
+        width: Width,
+        limbs: &[u32],
+        owner: Box<dyn Any + Send + Sync>,
+    ) -> Result<Self, IntegerError> {
+        if !executor.is_cpu() {
+            return Err(IntegerError::Places);
+        }
+        let count = whole_numbers(limbs.len(), width)?;
+        // SAFETY: the caller's promise.
+        let data = Storage::Host(unsafe { Host::foreign(limbs, owner) });
         Ok(Self { executor: executor.clone(), count, width, data })
     }
 

@@ -1,4 +1,6 @@
-//! The memory of batches on a device.
+//! The memory of batches: of a device, and of other owners.
+
+use std::sync::Arc;
 
 use warpint_device::Device;
 
@@ -28,4 +30,58 @@ fn device_memory_that_does_not_fit_is_refused() {
     assert!(matches!(made(&Executor::cpu()), Err(IntegerError::Places)));
     let other = Executor::on(Device::simulator().unwrap());
     assert!(matches!(made(&other), Err(IntegerError::Places)));
+}
+
+/// Returns a batch of foreign limbs, and their owner.
+fn foreign(limbs: Vec<u32>, width: Width) -> (UintBatch, Arc<Vec<u32>>) {
+    let owner = Arc::new(limbs);
+    // SAFETY: the vector exists, and nobody writes it, as long as the owner of the batch.
+    let batch = unsafe {
+        UintBatch::from_foreign(&Executor::cpu(), width, &owner, Box::new(Arc::clone(&owner)))
+    };
+    (batch.unwrap(), owner)
+}
+
+#[test]
+fn foreign_limbs_are_read_in_place() {
+    let width = Width::new(64).unwrap();
+    let (batch, owner) = foreign(vec![1, 2, u32::MAX, 4], width);
+    assert_eq!(batch.as_limbs().unwrap().as_ptr(), owner.as_ptr());
+    assert_eq!(batch.count(), 2);
+    let own = UintBatch::from_limbs(&Executor::cpu(), width, &owner).unwrap();
+    assert_eq!(batch.square().unwrap().to_limbs(), own.square().unwrap().to_limbs());
+    assert_eq!(batch.mul(&own).unwrap().to_limbs(), own.mul(&batch).unwrap().to_limbs());
+    // A copy is its own, and a move to the same place keeps the owner.
+    assert_ne!(batch.try_clone().unwrap().as_limbs().unwrap().as_ptr(), owner.as_ptr());
+    let moved = batch.to(&Executor::cpu()).unwrap();
+    assert_eq!(moved.as_limbs().unwrap().as_ptr(), owner.as_ptr());
+    assert_eq!(Arc::strong_count(&owner), 2);
+    drop(moved);
+    assert_eq!(Arc::strong_count(&owner), 1);
+    let device = Executor::on(Device::simulator().unwrap());
+    let (batch, owner) = foreign(vec![5, 6], width);
+    assert_eq!(batch.to(&device).unwrap().to_limbs().unwrap(), [5, 6]);
+    assert_eq!(Arc::strong_count(&owner), 1);
+}
+
+#[test]
+fn foreign_limbs_are_copied_before_they_are_written() {
+    let width = Width::new(64).unwrap();
+    let (mut batch, owner) = foreign(vec![1, 2, 3, 4], width);
+    let one = UintBatch::from_limbs(&Executor::cpu(), width, &[1, 0, 1, 0]).unwrap();
+    batch.add_assign(&one).unwrap();
+    assert_eq!(batch.to_limbs().unwrap(), [2, 2, 4, 4]);
+    assert_eq!(*owner, [1, 2, 3, 4]);
+    assert_eq!(Arc::strong_count(&owner), 1);
+}
+
+#[test]
+fn foreign_limbs_that_do_not_fit_are_refused() {
+    let width = Width::new(64).unwrap();
+    // SAFETY: the limbs are static.
+    let made =
+        |at: &Executor| unsafe { UintBatch::from_foreign(at, width, &[1, 2, 3], Box::new(())) };
+    assert!(matches!(made(&Executor::cpu()), Err(IntegerError::Length { len: 3, .. })));
+    let device = Executor::on(Device::simulator().unwrap());
+    assert!(matches!(made(&device), Err(IntegerError::Places)));
 }
