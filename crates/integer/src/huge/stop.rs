@@ -17,11 +17,11 @@ pub struct Stopped;
 /// Ends `work` if `watch` requests a stop, which is noticed when a product, a division or a conversion
 /// by the multiplier is complete.
 ///
-/// About a hundred functions compute by a [`Multiplier`], and none of them has a result for a stop.
-/// Therefore the multiplier leaves `work` by [`resume_unwind`], which drops the values on the way but
-/// is no panic: no hook is called and no message is printed. The multiplier `by` itself is never left
-/// in the middle of an operation, and can be used again. Values that `work` changes outside of itself
-/// may be left unfinished.
+/// The functions that compute by a [`Multiplier`] have no result for a stop. Therefore the multiplier
+/// leaves `work` by [`resume_unwind`], which drops the values on the way but is no panic: no hook is
+/// called and no message is printed. The multiplier `by` itself is never left in the middle of an
+/// operation, and can be used again. Values that `work` changes outside of itself may be left
+/// unfinished.
 ///
 /// # Errors
 /// [`Stopped`] if the work was stopped.
