@@ -85,6 +85,7 @@ def test_unpickled_arrays_share_memory_that_nobody_can_write():
         assert (b + 1).tolist() == [x + 1 for x in a.tolist()] and b.equals(a)
         again = pickle.loads(pickle.dumps(b))
         assert again.equals(a)
+        del b
     held = sys.getrefcount(limbs)
     b = pickle.loads(data, buffers=[limbs])
     assert sys.getrefcount(limbs) > held
