@@ -293,7 +293,8 @@ class Array(Arithmetic):
 def _restored(limbs: NDArray[np.uint32], bits: int) -> Array:
     if limbs.flags.c_contiguous and limbs.flags.aligned and _is_immutable(limbs):
         return Array._of(Batch.from_immutable(limbs), bits)
-    return Array._of(Batch.from_limbs(np.ascontiguousarray(limbs), "cpu"), bits)
+    # A buffer that a pickle does not contain may begin at any address.
+    return Array._of(Batch.from_limbs(np.require(limbs, requirements="CA"), "cpu"), bits)
 
 
 def _is_immutable(array: NDArray[np.uint32]) -> bool:

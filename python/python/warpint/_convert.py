@@ -80,7 +80,7 @@ def from_limbs(limbs: NDArray[Any], device: str) -> tuple[Batch, int]:
     if not limbs.flags.c_contiguous:
         raise ValueError("the limbs are not C-contiguous: use numpy.ascontiguousarray")
     bits = checked_bits(8 * limbs.dtype.itemsize * limbs.shape[1])
-    return Batch.from_limbs(limbs.view(np.uint32), device), bits
+    return Batch.from_limbs(np.require(limbs, requirements="A").view(np.uint32), device), bits
 
 
 def to_integers(limbs: NDArray[np.uint32]) -> list[int]:

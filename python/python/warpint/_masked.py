@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
@@ -196,5 +196,10 @@ def merged(result: Any, *operands: Any) -> Masked:
     mask = np.zeros(len(values), dtype=np.bool_)
     for part in parts:
         mask |= part.mask
+    return Masked(values, mask, joint_reason(parts))
+
+
+def joint_reason(parts: Sequence[Masked]) -> str:
+    """Return the reasons of all parts in which an element is masked, or that of the first part."""
     reasons = [part.reason for part in parts if part.mask.any()] or [parts[0].reason]
-    return Masked(values, mask, " or ".join(dict.fromkeys(reasons)))
+    return " or ".join(dict.fromkeys(reasons))
