@@ -294,7 +294,7 @@ def _restored(limbs: NDArray[np.uint32], bits: int) -> Array:
     if limbs.flags.c_contiguous and limbs.flags.aligned and _is_immutable(limbs):
         return Array._of(Batch.from_immutable(limbs), bits)
     # A buffer that a pickle does not contain may begin at any address.
-    return Array._of(Batch.from_limbs(np.require(limbs, requirements="CA"), "cpu"), bits)
+    return Array._of(Batch.from_limbs(np.require(limbs, requirements=["C", "A"]), "cpu"), bits)
 
 
 def _is_immutable(array: NDArray[np.uint32]) -> bool:

@@ -197,8 +197,8 @@ class Calls:
         """Yield the index and the result of each block once, as they end.
 
         A block that has lost its worker is begun again, and from then on it is alone on its worker,
-        so that it is known which block loses workers. Raises :class:`BlockError` after the last
-        attempt, or if the function raised an exception.
+        so that it is known which block loses workers: only these losses count as attempts. Raises
+        :class:`BlockError` after the last attempt, or if the function raised an exception.
         """
         return _Round(self, engine, observer).results()
 
@@ -213,6 +213,7 @@ class _Round:
     def __init__(self, calls: Calls, engine: Engine, observer: Observer) -> None:
         self._calls, self._engine, self._observer = calls, engine, observer
         self._waiting = deque(range(len(calls._bounds)))
+        self._suspects: set[int] = set()
         self._losses: Counter[int] = Counter()
         self._queues: dict[Hashable, dict[Hashable, int]] = {}
         self._seen = time.monotonic()
@@ -261,8 +262,8 @@ class _Round:
                 if not self._waiting or (room and len(self._waiting) <= len(self._queues)):
                     return
                 block = self._waiting[0]
-                suspects = self._losses[block] or any(self._losses[b] for b in queue.values())
-                if len(queue) > room or (queue and suspects):
+                together = {block, *queue.values()}
+                if len(queue) > room or (queue and together & self._suspects):
                     continue
                 try:
                     ticket = self._engine.submit(member, self._calls._arguments(block))
@@ -277,13 +278,15 @@ class _Round:
         self._engine.drop(member)
         self._waiting.extendleft(reversed(blocks))
         lines = reason.strip().splitlines()
-        self._observer("warning", f"a worker was lost with {len(blocks)} blocks: {lines[0]}")
-        for block in blocks:
-            self._losses[block] += 1
-            if self._losses[block] >= self._calls._attempts:
-                count = self._losses[block]
-                lost = "its worker was lost" if count == 1 else f"it has lost {count} workers"
-                raise self._calls.error(block, f"{lost}: {lines[0]}")
+        again = f", blocks {blocks} are done again" if blocks else ""
+        self._observer("warning", f"a worker was lost{again}: {lines[0]}")
+        self._suspects.update(blocks)
+        if len(blocks) == 1:
+            self._losses.update(blocks)
+            count = self._losses[blocks[0]]
+            if count >= self._calls._attempts:
+                lost = "its worker was lost" if count == 1 else f"{count} workers were lost"
+                raise self._calls.error(blocks[0], f"{lost}: {lines[0]}")
 
 
 class Reports:

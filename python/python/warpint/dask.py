@@ -100,6 +100,8 @@ class _Engine:
             numbers = self._sent(member, arguments)
         except (OSError, TimeoutError, ValueError) as error:
             raise Lost(line(error)) from error
+        except Exception as error:
+            raise RuntimeError(f"a worker cannot receive numbers: {line(error)}") from error
         call = self._client.submit(
             _call,
             self._workers[member],
@@ -147,11 +149,9 @@ class _Engine:
                 self._looked = 0.0
                 if member not in self.members():
                     raise Lost("it has left the cluster") from None
-            except (
-                distributed.CancelledError,
-                distributed.scheduler.KilledWorker,
-                OSError,
-            ) as error:
+            except distributed.CancelledError as error:
+                raise Lost("its worker is gone, or the numbers in the worker's memory") from error
+            except (distributed.scheduler.KilledWorker, OSError) as error:
                 raise Lost(line(error)) from error
             except Exception as error:  # noqa: BLE001
                 return Raised(error, line(error))
