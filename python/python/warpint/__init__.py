@@ -14,6 +14,7 @@ numbers.
 
 from . import collatz, huge
 from ._array import Array, array, from_bytes, from_dlpack
+from ._cluster import BlockError
 from ._device import Device, devices, synchronize
 from ._functions import (
     GcdExt,
@@ -46,6 +47,7 @@ __version__ = "0.1.0"
 __all__ = [
     "GOLDILOCKS",
     "Array",
+    "BlockError",
     "Device",
     "DeviceError",
     "Finding",

@@ -30,12 +30,12 @@ except ModuleNotFoundError as error:
     ) from error
 
 from ._blocks import map_blocks
-from ._cluster import ATTEMPTS, BlockError, Lost, Raised, Worker, line, pickled
+from ._cluster import ATTEMPTS, Lost, Raised, Worker, line, pickled
 from ._jobs import Watcher, integer
 from ._units import verify_units
 from .collatz import DIRECTORY, Merge
 
-__all__ = ["BlockError", "collatz_verify", "map"]
+__all__ = ["collatz_verify", "map"]
 
 #: The seconds after which a list of the workers is out of date.
 _FRESH = 0.5
@@ -202,7 +202,7 @@ def map(
     All workers of ``client`` are used, or those that have the ``resources``, and workers that join
     later. By default the client is the current one. A worker does one block at a time, with as many
     threads as it has in Dask, or ``threads``. A process cannot change the number after its first
-    computation; another one raises :class:`BlockError`.
+    computation; another one raises :class:`warpint.BlockError`.
 
     With ``device="cuda"`` each worker moves its blocks to its first GPU. Start one worker for each
     GPU, with its own ``CUDA_VISIBLE_DEVICES``. Ctrl-C cancels the blocks; those that are being

@@ -26,12 +26,12 @@ except ModuleNotFoundError as error:
     raise ImportError("warpint.ray needs the package ray: pip install 'warpint[ray]'") from error
 
 from ._blocks import map_blocks
-from ._cluster import ATTEMPTS, BlockError, Lost, Raised, Worker, line, pickled, shares
+from ._cluster import ATTEMPTS, Lost, Raised, Worker, line, pickled, shares
 from ._jobs import Watcher
 from ._units import verify_units
 from .collatz import DIRECTORY, Merge
 
-__all__ = ["BlockError", "collatz_verify", "map"]
+__all__ = ["collatz_verify", "map"]
 
 #: A start of a worker fails at most this many times one after the other.
 _STARTS = 3
@@ -149,7 +149,7 @@ def map(
     of the elements for one worker, or fewer so that the operands have at most 64 MiB.
 
     The blocks of a lost worker are done again by others; after ``attempts`` lost workers a block
-    raises :class:`BlockError`. So does an exception of the function, which is the cause. Raises
+    raises :class:`warpint.BlockError`. So does an exception of the function, which is the cause. Raises
     TypeError if the function cannot be pickled, and ValueError if the nodes have no room for the
     workers. ``progress`` is that of all jobs; Ctrl-C ends the workers.
     """
@@ -187,7 +187,7 @@ def collatz_verify(
     files of the directory are merged as by :func:`warpint.collatz.merge`, with its ``check``.
 
     ``workers``, ``threads``, ``device``, ``attempts`` and ``progress`` are those of :func:`map`.
-    Raises :class:`BlockError` if units cannot be verified. Files of finished units stay, and the
+    Raises :class:`warpint.BlockError` if units cannot be verified. Files of finished units stay, and the
     same call goes on.
     """
     return verify_units(
