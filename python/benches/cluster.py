@@ -2,8 +2,8 @@
 
     python cluster.py [COUNT] [--bits BITS] [--block BLOCK]
 
-COUNT powers modulo one number of BITS bits are computed by one worker, then by two. Each call starts
-its workers. A call for two numbers before shows how long that takes.
+COUNT powers (by default 300,000) modulo one number of BITS bits (1,024) are computed by one worker,
+then by two. Each call starts its workers. A call for two numbers before shows how long that takes.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import warpint as wp
 
 
 def timed(
-    map_blocks: Any, workers: int, operands: tuple[Any, ...], block: int
+    map_blocks: Any, workers: int, operands: tuple[Any, ...], block: int | None
 ) -> tuple[float, Any]:
     """Return the seconds of one call, and its result."""
     begin = time.perf_counter()
@@ -27,9 +27,9 @@ def timed(
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="two workers of Ray against one")
-    parser.add_argument("count", nargs="?", type=int, default=40_000)
+    parser.add_argument("count", nargs="?", type=int, default=300_000)
     parser.add_argument("--bits", type=int, default=1024)
-    parser.add_argument("--block", type=int, default=1000)
+    parser.add_argument("--block", type=int, help="by default eight blocks for each worker")
     options = parser.parse_args()
 
     import ray
@@ -42,7 +42,7 @@ def main() -> None:
     exponents = wp.random(count, bits=bits, rng=2)
     modulus = int(wp.random(1, bits=bits, rng=3)[0]) | 1 | 1 << (bits - 1)
     few = bases[:2], exponents[:2], modulus
-    print(f"{count} powers of {bits} bits in blocks of {options.block}, one thread a worker")
+    print(f"{count} powers of {bits} bits, one thread a worker")
     print(f"load average {os.getloadavg()[0]:.2f} on {os.cpu_count()} CPUs")
     seconds, starts = [], []
     for workers in 1, 2:
@@ -53,7 +53,7 @@ def main() -> None:
         sample = range(0, count, max(1, count // 100))
         if any(found[i] != pow(bases[i], exponents[i], modulus) for i in sample):
             raise SystemExit("a power is wrong")
-        print(f"{workers} workers: {total:.2f} s (start of the workers {start:.2f} s)")
+        print(f"workers: {workers}, {total:.2f} s (start of the workers {start:.2f} s)")
     ratio = (seconds[0] - starts[0]) / (seconds[1] - starts[1])
     print(f"two workers are {seconds[0] / seconds[1]:.2f} times as fast as one", end="")
     print(f", {ratio:.2f} times without the start")

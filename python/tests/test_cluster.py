@@ -173,7 +173,7 @@ def test_wrong_input(cluster: Cluster) -> None:
         with pytest.raises(ValueError, match="no node with a GPU"):
             cluster.map(operator.add, [1], 1, device="cuda")
     else:
-        with pytest.raises(ValueError, match="no worker with the resources"):
+        with pytest.raises(ValueError, match="no worker of the Dask cluster has"):
             cluster.map(operator.add, [1], 1, resources={"GPU": 1})
         with pytest.raises(TypeError, match=r"distributed\.Client"):
             cluster.map(operator.add, [1], 1, client=5)

@@ -40,6 +40,9 @@ __all__ = ["collatz_verify", "map"]
 #: The seconds after which a list of the workers is out of date.
 _FRESH = 0.5
 
+#: The seconds that a call waits for the first worker.
+_START = 60.0
+
 #: The seconds that a first attempt to send or to fetch numbers may take.
 _PATIENCE = 10.0
 
@@ -73,10 +76,18 @@ class _Engine:
         self._workers: dict[Hashable, Any] = {}
         self._calls: dict[Hashable, tuple[Hashable, Any]] = {}
         self._ended: queue.SimpleQueue[Hashable] = queue.SimpleQueue()
-        self.count = len(self.members())
-        if not self.count:
-            needs = f" with the resources {self._resources}" if self._resources else ""
-            raise ValueError(f"the Dask cluster has no worker{needs}")
+        self.count = self._first_members()
+
+    def _first_members(self) -> int:
+        """Wait for the first worker, which may be about to start, and return the number then."""
+        end = time.monotonic() + _START
+        while not self.members():
+            if self._client.scheduler_info()["workers"]:
+                raise ValueError(f"no worker of the Dask cluster has {self._resources}")
+            if time.monotonic() > end:
+                raise ValueError(f"the Dask cluster has had no worker for {_START:.0f} s")
+            time.sleep(_FRESH)
+        return len(self._members)
 
     def members(self) -> dict[Hashable, Any]:
         now = time.monotonic()
