@@ -322,12 +322,18 @@ def test_threads_of_a_process() -> None:
 import os, pickle, operator
 from warpint._cluster import Worker
 import warpint as wp
-w = Worker(pickle.dumps(operator.mul), {threads}, {is_default})
+def arrived(*arguments):
+    return pickle.loads(pickle.dumps(Worker(*arguments)))
+
+environment = dict(os.environ)
+Worker(b"", 7, False)
+assert environment == os.environ
+w = arrived(pickle.dumps(operator.mul), {threads}, {is_default})
 before = len(os.listdir("/proc/self/task"))
 w.call(wp.random(1000, bits=4096), wp.random(1000, bits=4096))
 print(os.environ["RAYON_NUM_THREADS"], len(os.listdir("/proc/self/task")) - before)
-print(Worker(b"", 2, False).call())
-print(Worker(pickle.dumps(operator.add), 3, True).call(1, 2))
+print(arrived(b"", 2, False).call())
+print(arrived(pickle.dumps(operator.add), 3, True).call(1, 2))
 """
     env = {"RAYON_NUM_THREADS": ""}
     script = "import os; del os.environ['RAYON_NUM_THREADS']\n" + code

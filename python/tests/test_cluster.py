@@ -84,9 +84,11 @@ def test_powers_and_primes(cluster: Cluster) -> None:
     a, e = wp.random(n, bits=521, rng=1), wp.random(n, bits=64, rng=2)
     xs, es = a.tolist(), e.tolist()
     seen: list[wp.Progress] = []
+    environment = dict(os.environ)
     found = cluster.map(pow, a, e, modulus, block=150, progress=seen.append)
     assert found.tolist() == [pow(x, k, modulus) for x, k in zip(xs, es, strict=True)]
     assert seen[-1].done == seen[-1].total == n
+    assert dict(os.environ) == environment
     # Large blocks go through the object store; their buffers are outside of the pickles.
     wide = wp.random(4000, bits=4096, rng=3)
     product = cluster.map(operator.mul, wide, wide.to_numpy())

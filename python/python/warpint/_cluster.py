@@ -112,14 +112,16 @@ class Worker:
     def __init__(
         self, function: bytes, threads: int | None = None, is_default: bool = True
     ) -> None:
-        """Prepare the process. Without ``threads``, its environment has the number of threads."""
+        """Take the pickle of a function. Where this object arrives, the process gets ``threads``;
+        None leaves them to its environment.
+        """
         self._pickle = function
         self._settings = threads, is_default
         self._function: Callable[..., Any] | None = None
-        self._trouble = None if threads is None else use_threads(threads, is_default)
+        self._trouble: str | None = None
 
     def __reduce__(self) -> Any:
-        return Worker, (self._pickle, *self._settings)
+        return _arrived, (self._pickle, *self._settings)
 
     def ready(self) -> None:
         """Return as soon as the process can work."""
@@ -135,6 +137,13 @@ class Worker:
                 return self._function(*arguments)
             except (Exception, SystemExit) as error:  # noqa: BLE001
                 return Raised(_sendable(error), traceback.format_exc())
+
+
+def _arrived(function: bytes, threads: int | None, is_default: bool) -> Worker:
+    worker = Worker(function, threads, is_default)
+    if threads is not None:
+        worker._trouble = use_threads(threads, is_default)
+    return worker
 
 
 def _sendable(error: BaseException) -> BaseException:
