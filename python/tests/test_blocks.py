@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 import warpint as wp
+from conftest import DEVICES
 from hypothesis import given
 from hypothesis import strategies as st
 from local_engine import Local
@@ -92,6 +93,18 @@ def test_array_and_masked_are_joined() -> None:
 
     found = mapped(some, range_list := list(range(10)), block=5)
     assert found.tolist() == [None, None, None, 0, 1, *range_list[5:]]
+
+
+@pytest.mark.parametrize("name", [name.split(":")[0] for name in DEVICES])
+def test_a_block_is_moved_to_the_device(name: str) -> None:
+    def device(a: wp.Array, b: wp.Masked, c: int) -> tuple[wp.Masked, np.ndarray]:
+        return b + a * c, np.array([a.device, b.device])
+
+    masked = wp.array(NUMBERS) - 3**20
+    found, places = mapped(device, NUMBERS, masked, 7, block=30, device=name)
+    expected = [x - 3**20 + 7 * x if x >= 3**20 else None for x in NUMBERS]
+    assert found.tolist() == expected and found.device == "cpu"
+    assert {place.split(":")[0] for place in places.tolist()} == {name}
 
 
 def test_no_elements() -> None:

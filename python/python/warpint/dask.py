@@ -54,8 +54,10 @@ def _call(worker: Worker, arguments: tuple[Any, ...]) -> Any:
 
 
 class _Engine:
-    """The workers of a client. A member is a worker's address with its identity, because a
-    restarted worker may have the same address.
+    """The workers of a client. A member is the address of a worker.
+
+    A worker that restarts at the same address has lost the numbers that were sent to it, so its
+    calls are cancelled like those of other lost workers.
     """
 
     def __init__(
@@ -82,21 +84,24 @@ class _Engine:
         """Wait for the first worker, which may be about to start, and return the number then."""
         end = time.monotonic() + _START
         while not self.members():
-            if self._client.scheduler_info()["workers"]:
+            if self._resources and self._all():
                 raise ValueError(f"no worker of the Dask cluster has {self._resources}")
             if time.monotonic() > end:
                 raise ValueError(f"the Dask cluster has had no worker for {_START:.0f} s")
             time.sleep(_FRESH)
         return len(self._members)
 
+    def _all(self) -> dict[str, Any]:
+        workers: dict[str, Any] = self._client.scheduler_info(n_workers=-1)["workers"]
+        return workers
+
     def members(self) -> dict[Hashable, Any]:
         now = time.monotonic()
         if not self._members or now - self._looked > _FRESH:
             self._looked = now
-            workers = self._client.scheduler_info()["workers"]
             self._members = {
-                (address, worker["id"]): worker
-                for address, worker in workers.items()
+                address: worker
+                for address, worker in self._all().items()
                 if all(
                     worker["resources"].get(name, 0) >= amount
                     for name, amount in self._resources.items()
@@ -118,7 +123,7 @@ class _Engine:
             self._workers[member],
             numbers,
             key=f"{self._name}-{next(self._numbers)}",
-            workers=[member[0]],
+            workers=[member],
             allow_other_workers=False,
             resources=self._resources or None,
             retries=0,
@@ -137,7 +142,7 @@ class _Engine:
 
     def _sent(self, member: Any, data: Any) -> Any:
         """Send data to the memory of a worker. Each keeps its data while a call refers to it."""
-        return self._client.scatter([data], workers=[member[0]], hash=False, timeout=_PATIENCE)[0]
+        return self._client.scatter([data], workers=[member], hash=False, timeout=_PATIENCE)[0]
 
     def finished(self, tickets: list[Hashable], seconds: float) -> list[Hashable]:
         try:
