@@ -141,10 +141,12 @@ def _rebuilt(like: tuple[Any, ...], parts: list[Any]) -> Any:
 
 
 def _owned(result: Any) -> Any:
-    """Return a result whose NumPy arrays do not use the memory of an object store."""
+    """Return a result that does not use the memory of an object store, which may be small."""
     if isinstance(result, tuple):
         return _rebuilt(result, [_owned(part) for part in result])
-    return result.copy() if isinstance(result, np.ndarray) else result
+    if isinstance(result, Masked):
+        return Masked(result.values.copy(), result.mask.copy(), result.reason)
+    return result.copy()
 
 
 def join(results: list[Any]) -> Any:
