@@ -2,7 +2,7 @@
 
     python cluster.py [COUNT] [--bits BITS] [--block BLOCK]
 
-COUNT powers (by default 300,000) modulo one number of BITS bits (1,024) are computed by one worker,
+COUNT powers (by default 1,000,000) modulo one number of BITS bits (1,024) are computed by one worker,
 then by two. Each call starts its workers. A call for two numbers before shows how long that takes.
 """
 
@@ -27,9 +27,9 @@ def timed(
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="two workers of Ray against one")
-    parser.add_argument("count", nargs="?", type=int, default=300_000)
+    parser.add_argument("count", nargs="?", type=int, default=1_000_000)
     parser.add_argument("--bits", type=int, default=1024)
-    parser.add_argument("--block", type=int, help="by default eight blocks for each worker")
+    parser.add_argument("--block", type=int, help="by default blocks get smaller")
     options = parser.parse_args()
 
     import ray

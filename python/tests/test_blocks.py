@@ -10,6 +10,7 @@ import sys
 import threading
 from collections.abc import Callable
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from conftest import DEVICES
 from hypothesis import given
 from hypothesis import strategies as st
 from local_engine import Local
-from warpint._blocks import cut, map_blocks, prepared
+from warpint._blocks import cut, default_cut, map_blocks, prepared
 from warpint._cluster import BlockError, Worker, shares
 
 pytestmark = pytest.mark.quick
@@ -112,6 +113,23 @@ def test_no_elements() -> None:
         found = mapped(lambda *a: a[0] + 1, *operands)
         assert isinstance(found, wp.Array) and found.tolist() == []
     assert cut(0, 5) == [(0, 0)] and cut(10, 5) == [(0, 5), (5, 10)] and cut(3, 9) == [(0, 3)]
+
+
+def test_default_blocks_cover_all_elements_and_get_smaller() -> None:
+    a = wp.array([1], bits=1024)
+    for length in 0, 1, 2, 3, 100, 1000, 300_000:
+        for workers in 1, 2, 3, 50:
+            bounds = default_cut([a, 5], length, workers)
+            assert bounds[0][0] == 0 and bounds[-1][1] == length
+            assert all(one[1] == other[0] for one, other in pairwise(bounds))
+            sizes = [stop - start for start, stop in bounds]
+            assert sizes[:-1] == sorted(sizes[:-1], reverse=True)
+            assert length == 0 or min(sizes) > 0
+            assert len(bounds) <= 32 * workers
+    # 2^20 numbers of 1,024 bits are 128 MiB.
+    wide = wp.random(1 << 20, bits=1024, rng=1)
+    assert default_cut([wide], 1 << 20, 1)[0] == (0, -(-(1 << 20) // 3))
+    assert default_cut([wide, wide], 1 << 20, 1)[0] == (0, 1 << 18)
 
 
 def test_lost_workers_change_nothing() -> None:

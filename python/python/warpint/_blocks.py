@@ -16,8 +16,9 @@ from ._jobs import Watcher, integer, observing
 from ._join import concatenate
 from ._masked import Masked
 
-#: By default there are this many blocks for each worker.
-_BLOCKS_EACH = 8
+#: By default a block has this share of the elements that are left for a worker, and at least that
+#: share of all elements for a worker, so that all workers end at about the same time.
+_SHARE, _LEAST_SHARE = 3, 64
 
 #: The operands of a block have at most this size by default.
 _BLOCK_BYTES = 64 << 20
@@ -46,7 +47,7 @@ def map_blocks(
     attempts = integer("attempts", attempts, 1)
     called = partial(apply, function, device)
     with observing("map", "number", progress) as observer, closing(open_engine(called)) as engine:
-        bounds = cut(length, size or _block(found, length, engine.count))
+        bounds = cut(length, size) if size else default_cut(found, length, engine.count)
 
         def arguments(k: int) -> tuple[Any, ...]:
             start, stop = bounds[k]
@@ -103,11 +104,20 @@ def cut(length: int, block: int) -> list[tuple[int, int]]:
     return [(start, min(start + block, length)) for start in starts]
 
 
-def _block(operands: list[Any], length: int, workers: int) -> int:
-    """Return the default size of a block."""
+def default_cut(operands: list[Any], length: int, workers: int) -> list[tuple[int, int]]:
+    """Return the bounds of blocks that get smaller, and whose operands do not exceed a size."""
     values = [x.values if isinstance(x, Masked) else x for x in operands if not isinstance(x, int)]
     row = sum(x.nbytes // len(x) for x in values if len(x) > 1)
-    return max(1, min(-(-length // (_BLOCKS_EACH * workers)), _BLOCK_BYTES // max(row, 1)))
+    most = max(1, _BLOCK_BYTES // max(row, 1))
+    least = -(-length // (_LEAST_SHARE * workers))
+    bounds: list[tuple[int, int]] = []
+    start = 0
+    while start < length or not bounds:
+        block = max(least, -(-(length - start) // (_SHARE * workers)))
+        stop = min(start + min(block, most), length)
+        bounds.append((start, stop))
+        start = stop
+    return bounds
 
 
 def _part(operand: Any, length: int, start: int, stop: int) -> Any:

@@ -145,8 +145,9 @@ def map(
     There are ``workers`` actors with ``threads`` threads and CPUs each. By default there is one on
     each node, or several on larger nodes, and the CPUs are shared among them. With
     ``device="cuda"`` each worker has one GPU and moves its blocks there; by default there is a
-    worker for each GPU. A worker has at most two blocks at a time. By default ``block`` is such that
-    there are eight blocks for each worker, or more if the operands of one exceed 64 MiB.
+    worker for each GPU. A worker has at most two blocks at a time. By default blocks get
+    smaller, from a third of a worker's share on, so that all workers end at about the same time, and
+    their operands have at most 64 MiB.
 
     The blocks of a lost worker are done again by others; after ``attempts`` lost workers a block
     raises :class:`warpint.BlockError`. So does an exception of the function, which is the cause. Raises
