@@ -25,7 +25,8 @@ HEAD = f"""\
 
 All public names of the package `warpint`, with their signatures and docstrings. The
 [guide](../guides/python.md) and the [guide to jobs](../guides/python-jobs.md) have examples, and a
-[table of exceptions](../guides/python.md#errors).
+[table of exceptions](../guides/python.md#errors). The functions of `warpint.ray` and `warpint.dask` are
+described in the [guide to clusters](../guides/clusters.md).
 
 In signatures, a parameter without a type takes an operand: an array, an int, a list or a NumPy array of
 natural numbers. Other names of types are:
@@ -49,6 +50,7 @@ SUBJECTS = {
     "Tests of numbers": "Mersenne Number test TestResult TestErrors",
     "Audits of keys": "audit_keys KeyAudit Finding Place",
     "Devices and progress": "Device devices synchronize DeviceError Progress",
+    "Clusters": "BlockError",
 }
 
 #: Special methods that are shown, by the expressions that call them.

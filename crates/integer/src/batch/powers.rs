@@ -111,7 +111,8 @@ impl UintBatch {
     /// of one number, which is then used for all results. a^0 is 1 mod m, also for a = 0. Modulo 1
     /// the result is 0.
     ///
-    /// Costs about log2 e squarings and (log2 e)/6 products modulo m. Let m = 2^k·o with an odd o.
+    /// Costs about log2 e squarings and (log2 e)/6 products modulo m, and a division if a is wider
+    /// than m. Let m = 2^k·o with an odd o.
     /// The power modulo o is computed by Montgomery's products (Montgomery 1985), the power modulo
     /// 2^k by low products, and both are combined by Garner's formula (1959). On devices, moduli of
     /// 1,025 to 16,384 bits use residues modulo two sets of primes just below 2^32 (Kawamura and
@@ -122,6 +123,11 @@ impl UintBatch {
     /// # Errors
     /// The errors common to all operations: see [`UintBatch`].
     pub fn pow_mod(&self, e: &Self, m: &Self) -> Result<Flagged<Self>, IntegerError> {
+        if self.width > m.width {
+            // One division instead of wider products throughout.
+            let (base, _) = self.rem(m)?;
+            return base.modular(Modular::Power, e, m);
+        }
         self.modular(Modular::Power, e, m)
     }
 
