@@ -6,6 +6,7 @@ mod batch;
 mod choice;
 mod collatz;
 mod dlpack;
+mod ending;
 mod error;
 mod failure;
 mod huge;
@@ -41,6 +42,8 @@ mod _warpint {
     use crate::collatz::verify::collatz_verify;
     #[pymodule_export]
     use crate::dlpack::import::{from_capsule, from_cuda_address, from_exchange_api};
+    #[pymodule_export]
+    use crate::ending::end;
     #[pymodule_export]
     use crate::error::DeviceError;
     #[pymodule_export]

@@ -9,6 +9,7 @@ use warpint::device::{Device, Nvrtc, Warned};
 use warpint::integer::gpu::Gpu;
 use warpint::integer::{Executor, IntegerError};
 
+use crate::ending::is_ending;
 use crate::error::device_exception;
 use crate::work::work;
 
@@ -21,7 +22,9 @@ static EXECUTORS: Mutex<BTreeMap<String, Executor>> = Mutex::new(BTreeMap::new()
 pub(crate) fn executor(name: &str) -> Result<Executor, IntegerError> {
     let (executor, warning) = open(name)?;
     // Here the executors are not locked: another thread may wait for them with Python's lock.
-    if let Some(warning) = warning {
+    if let Some(warning) = warning
+        && !is_ending()
+    {
         Python::attach(|py| {
             let logger = || py.import("logging")?.getattr("getLogger")?.call1(("warpint",));
             let logged =

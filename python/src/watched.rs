@@ -11,6 +11,7 @@ use pyo3::prelude::*;
 use warpint::integer::IntegerError;
 use warpint::progress::{StopToken, Watch};
 
+use crate::ending::{Asking, Job};
 use crate::failure::Failure;
 use crate::work::work;
 
@@ -96,8 +97,9 @@ fn follow<T: Send>(
     let stop = StopToken::new();
     let (sender, receiver) = mpsc::channel();
     thread::scope(|scope| {
-        let token = stop.clone();
+        let (token, running) = (stop.clone(), Job::new(&stop));
         let run = move || {
+            let _running = running;
             let ends = Ends(sender.clone());
             let result = job(&token, sender);
             drop(ends);
@@ -116,10 +118,12 @@ fn follow<T: Send>(
                 Ok(news) => Some(news),
                 Err(RecvTimeoutError::Timeout) => None,
             };
+            let asking = Asking::new();
             let seen = Python::attach(|py| {
                 py.check_signals()?;
                 news.map_or(Ok(()), |news| news.deliver(py, observer))
             });
+            drop(asking);
             if let Err(error) = seen
                 && raised.is_none()
             {

@@ -9,6 +9,7 @@ use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use warpint::integer::IntegerError;
 
+use crate::ending::Asking;
 use crate::error::exception;
 
 /// The place of the last panic, `file:line`.
@@ -43,7 +44,9 @@ pub(crate) fn work<T: Send>(
              fork: use the start method 'spawn' or 'forkserver' of multiprocessing",
         ));
     }
-    match py.detach(|| catch_unwind(AssertUnwindSafe(job))) {
+    let (done, asking) = py.detach(|| (catch_unwind(AssertUnwindSafe(job)), Asking::new()));
+    drop(asking);
+    match done {
         Ok(done) => done.map_err(exception),
         Err(payload) => Err(panicked(&*payload)),
     }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import mmap
+import operator
 import pickle
 import sys
 
@@ -113,6 +114,33 @@ def test_unpickled_arrays_copy_memory_that_can_be_written(tmp_path):
     b = pickle.loads(data, buffers=[memoryview(changed).toreadonly()])
     changed[:] = bytes(len(changed))
     assert b.equals(a)
+
+
+def test_a_bool_is_no_index():
+    a = wp.array([1, 2, 3])
+    for wrong in True, False, np.True_, a == "x", 1.0, None:
+        with pytest.raises(TypeError, match="an index is an int"):
+            a[wrong]
+    assert a[np.int64(1)] == 2
+
+
+def test_numbers_are_not_compared_with_floats():
+    a = wp.array([1, 2, 3])
+    for compare in operator.eq, operator.ne, operator.lt, operator.ge:
+        for wrong in 2.0, np.float64(2), np.float32(2):
+            with pytest.raises(TypeError, match=r"with integers, not with the float 2\.0"):
+                compare(a, wrong)
+
+
+def test_masked_arrays_of_numpy_are_refused():
+    for masked in (
+        np.ma.array([[1, 2]], mask=[[1, 0]], dtype=np.uint32),
+        np.ma.array([1, 2], mask=[1, 0]),
+    ):
+        with pytest.raises(TypeError, match="masked array of NumPy"):
+            wp.array(masked)
+        with pytest.raises(TypeError, match="masked array of NumPy"):
+            wp.from_dlpack(masked)
 
 
 def test_one_number():

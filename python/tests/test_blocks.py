@@ -256,6 +256,16 @@ def test_progress_and_its_exceptions() -> None:
             TypeError,
             "block 0 gave an Array, but block 1 gave a NumPy",
         ),
+        (
+            lambda: mapped(lambda a: np.array(a.tolist()), [5, 2**63 + 1025], block=1),
+            TypeError,
+            "block 0 gave a NumPy array of int64 .*, but block 1 gave a NumPy array of uint64",
+        ),
+        (
+            lambda: mapped(lambda a: np.ma.array(a.tolist(), mask=True), [1]),
+            BlockError,
+            "not MaskedArray",
+        ),
     ],
 )
 def test_wrong_input_is_one_line(call: Any, kind: type[Exception], match: str) -> None:

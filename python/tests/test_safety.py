@@ -106,6 +106,61 @@ os.wait()
     assert run(code) == (0, "[9]", "")
 
 
+@pytest.mark.parametrize(
+    "job",
+    [
+        "wp.huge.factorial(5 * 10**6)",
+        "wp.Mersenne(216091).prp(directory=None)",
+        "wp.Mersenne(216091).prp(directory=None, progress=lambda p: None)",
+        "pow(a, a, a | 1)",
+        "[a * a for _ in range(10**9)]",
+    ],
+)
+@pytest.mark.parametrize("slow", [False, True])
+def test_the_end_of_python_while_a_daemon_thread_computes(job, slow):
+    code = f"""
+import atexit, threading, time
+if {slow}:
+    class Slow:
+        def __del__(self, sleep=time.sleep):
+            sleep(1)
+    keep = Slow()
+    # Called last: the thread that ends Python can still compute.
+    atexit.register(lambda: print((wp.array([3]) * 3).tolist()))
+import warpint as wp
+a = wp.random(3000, bits=2048, rng=1)
+threading.Thread(target=lambda: {job}, daemon=True).start()
+time.sleep(0.3)
+"""
+    begin = time.monotonic()
+    assert run(code) == (0, "[9]" if slow else "", "")
+    assert time.monotonic() - begin < 20
+
+
+def test_a_job_saves_its_work_when_python_ends(tmp_path):
+    code = f"""
+import threading, time, warpint as wp
+job = lambda: wp.Mersenne(216091).prp(directory={str(tmp_path)!r})
+threading.Thread(target=job, daemon=True).start()
+time.sleep(1)
+"""
+    assert run(code) == (0, "", "")
+    starts = []
+    with pytest.raises(KeyboardInterrupt):
+        wp.Mersenne(216091).prp(directory=tmp_path, progress=interrupt_after_first(starts))
+    assert starts[0] > 0
+
+
+def interrupt_after_first(done):
+    """A callable for ``progress=`` that notes how much is done, and ends the job."""
+
+    def progress(p):
+        done.append(p.done)
+        raise KeyboardInterrupt
+
+    return progress
+
+
 @pytest.mark.skipif("cuda:0" in DEVICES, reason="shows what happens without a GPU")
 def test_without_a_gpu():
     assert wp.devices() == []

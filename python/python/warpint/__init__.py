@@ -12,7 +12,9 @@ True
 numbers.
 """
 
-from . import collatz, huge
+import atexit
+
+from . import _warpint, collatz, huge
 from ._array import Array, array, from_bytes, from_dlpack
 from ._cluster import BlockError
 from ._device import Device, devices, synchronize
@@ -93,6 +95,9 @@ __all__ = [
     "synchronize",
     "test",
 ]
+
+# Daemon threads may compute when Python ends.
+atexit.register(_warpint.end)
 
 for _name in set(__all__) - {"GOLDILOCKS", "collatz", "huge"}:
     # Names in messages and in pickles are those that users import.

@@ -265,6 +265,8 @@ class Arithmetic:
     def _signs(self, other: Any) -> NDArray[np.int8] | None:
         if isinstance(other, Masked):
             raise TypeError("masked results are not compared: use unwrap() or fill() first")
+        if isinstance(other, (float, np.floating)):
+            raise TypeError(f"numbers are compared with integers, not with the float {other}")
         if not isinstance(other, (Arithmetic, list, tuple, np.ndarray)):
             try:
                 negative = index(other) < 0

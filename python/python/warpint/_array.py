@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import mmap
 import pickle
 from collections.abc import Iterator
 from operator import index
@@ -19,6 +18,7 @@ from ._convert import (
     from_limbs,
     integers,
     limbs_of,
+    refuse_numpy_mask,
     to_integers,
 )
 from ._device import canonical
@@ -224,9 +224,12 @@ class Array(Arithmetic):
                 raise TypeError("an index array has one dimension of integers or bools")
             return self._rows(indices)
         try:
-            i = index(key)
+            # A comparison with something that is no number is a bool.
+            i = None if isinstance(key, (bool, np.bool_)) else index(key)
         except TypeError:
-            raise TypeError(f"an index is an int, a slice or an array, not {key!r}") from None
+            i = None
+        if i is None:
+            raise TypeError(f"an index is an int, a slice or an array, not {key!r}")
         if not -len(self) <= i < len(self):
             raise IndexError(f"index {i} is out of range for an array of {len(self)} elements")
         return int.from_bytes(self._batch.row(i % len(self)), "little")
@@ -298,23 +301,16 @@ def _restored(limbs: NDArray[np.uint32], bits: int) -> Array:
 
 
 def _is_immutable(array: NDArray[np.uint32]) -> bool:
-    """Whether nobody can write the memory of an array, which is then that of bytes or the like."""
+    """Whether nobody can write the memory of an array: that of bytes, or of Ray's object store."""
     owner: Any = array
     while isinstance(owner, (np.ndarray, memoryview, pickle.PickleBuffer)):
-        if not isinstance(owner, np.ndarray):
-            owner = memoryview(owner).obj
-        elif owner.flags.writeable:
-            return False
-        else:
+        if isinstance(owner, np.ndarray):
             owner = owner.base
-    # An array without a base can be made writable again, and other processes can write the file of a
-    # map. Any other object has a buffer that is read-only for everyone, or a writable one.
-    if owner is None or isinstance(owner, mmap.mmap):
-        return False
-    try:
-        return memoryview(owner).readonly
-    except TypeError:
-        return False
+        else:
+            owner = memoryview(owner).obj
+    kind = type(owner)
+    # A read-only buffer of any other owner may show memory that somebody else can write.
+    return kind is bytes or (kind.__module__, kind.__qualname__) == ("ray._raylet", "Buffer")
 
 
 def array(data: Any, bits: int | None = None, device: str = "cpu") -> Array:
@@ -364,6 +360,7 @@ def array(data: Any, bits: int | None = None, device: str = "cpu") -> Array:
 
 
 def _from_numpy(data: NDArray[Any], width: int | None, device: str) -> Array:
+    refuse_numpy_mask(data)
     if data.ndim == 2:
         if data.dtype.kind not in "iufO":
             raise TypeError(f"limbs must be of dtype uint32 or uint64, not {data.dtype}")

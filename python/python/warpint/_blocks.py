@@ -135,7 +135,7 @@ def apply(function: Callable[..., Any], device: str, *operands: Any) -> Any:
 def _to_host(result: Any, depth: int = 0) -> Any:
     if isinstance(result, (Array, Masked)):
         return result.to("cpu")
-    if isinstance(result, np.ndarray) and result.ndim > 0:
+    if type(result) is np.ndarray and result.ndim > 0:
         return result
     if isinstance(result, tuple) and result and depth == 0:
         return _rebuilt(result, [_to_host(part, 1) for part in result])
@@ -180,5 +180,6 @@ def _kind(result: Any) -> str:
     if isinstance(result, tuple):
         return f"a {type(result).__name__} of {len(result)}"
     if isinstance(result, np.ndarray):
-        return f"a NumPy array of shape (n{''.join(f', {m}' for m in result.shape[1:])})"
+        columns = "".join(f", {m}" for m in result.shape[1:])
+        return f"a NumPy array of {result.dtype} of shape (n{columns})"
     return "an Array"

@@ -33,6 +33,12 @@ def limbs_of(bits: int) -> int:
     return -(-bits // 32)
 
 
+def refuse_numpy_mask(x: Any) -> None:
+    """Raise TypeError for a masked array of NumPy, whose mask would be lost."""
+    if isinstance(x, np.ma.MaskedArray):
+        raise TypeError("a masked array of NumPy has no numbers where it is masked: use filled()")
+
+
 def integers(values: Iterable[Any]) -> list[int]:
     """Return the values as ints. Raises TypeError with the index of the first that is no integer."""
     values = list(values)

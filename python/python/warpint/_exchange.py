@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import _warpint
+from ._convert import refuse_numpy_mask
 from ._device import canonical
 from ._device import stream as stream_of
 from ._warpint import Batch
@@ -65,6 +66,7 @@ def cuda_interface(array: Array) -> dict[str, Any]:
 
 def imported(x: Any) -> Batch:
     """Return a batch of the limbs of another library's matrix, or of a DLPack capsule."""
+    refuse_numpy_mask(x)
     if type(x).__name__ == "PyCapsule":
         return _warpint.from_capsule(x)
     batch = _warpint.from_exchange_api(x)

@@ -11,6 +11,7 @@ use warpint::integer::{IntegerError, UintBatch, Width};
 
 use super::ffi::{self, DataType, ExchangeApi, Managed, ManagedVersioned, Tensor};
 use crate::batch::{Batch, on_device, width};
+use crate::ending::is_ending;
 use crate::place::executor;
 use crate::work::work;
 
@@ -30,7 +31,10 @@ unsafe impl Sync for Taken {}
 
 impl Drop for Taken {
     fn drop(&mut self) {
-        // A producer in Python may need its lock. Without an interpreter, the memory leaks.
+        // A producer in Python may need its lock. At the end of the interpreter, the memory leaks.
+        if is_ending() {
+            return;
+        }
         // SAFETY: the capsule was consumed, so that this is the only call of the deleter.
         Python::try_attach(|_| unsafe {
             match *self {
