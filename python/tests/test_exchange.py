@@ -332,6 +332,7 @@ def test_wrong_cuda_arrays():
         ({"mask": object()}, TypeError, "masked"),
         ({"shape": (4,)}, ValueError, "1 dimensions"),
         ({"strides": (4, 8)}, ValueError, "contiguous"),
+        ({"strides": (10, 5)}, ValueError, "contiguous"),
         ({"strides": (8,)}, ValueError, "strides"),
         ({"shape": (-1, 2)}, ValueError, "shape"),
         ({"shape": (1 << 62, 1 << 10)}, ValueError, "address space"),

@@ -81,9 +81,7 @@ impl Matrix {
                 || ((columns == 1 || strides[1] == 1) && (count == 1 || strides[0] == columns))
         };
         if strides.is_some_and(|strides| !is_contiguous(strides)) {
-            return Err(PyValueError::new_err(
-                "the array is not C-contiguous: make a contiguous copy first",
-            ));
+            return Err(not_contiguous());
         }
         let limbs = columns.saturating_mul(i64::from(bits / 32));
         let most = i64::from(2 * Width::MAX_BITS / 32);
@@ -121,6 +119,10 @@ impl Matrix {
         };
         Self::new(tensor.data as u64 + tensor.byte_offset, shape, strides, bits)
     }
+}
+
+fn not_contiguous() -> PyErr {
+    PyValueError::new_err("the array is not C-contiguous: make a contiguous copy first")
 }
 
 fn wrong_dimensions(dimensions: usize) -> PyErr {
@@ -364,6 +366,9 @@ pub(crate) fn from_cuda_address(
         return Err(PyTypeError::new_err("limbs have 32 or 64 bits"));
     }
     let bytes = i64::from(bits / 8);
+    if strides.iter().flatten().any(|stride| stride % bytes != 0) {
+        return Err(not_contiguous());
+    }
     let strides: Option<Vec<i64>> =
         strides.map(|of| of.iter().map(|stride| stride / bytes).collect());
     let matrix = Matrix::new(address, &shape, strides.as_deref(), bits)?;
