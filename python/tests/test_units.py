@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -45,6 +46,12 @@ def test_the_units_come_back(tmp_path: Path) -> None:
     assert names[0] == names[1]
     both = wp.collatz.merge(tmp_path / "new", tmp_path / "here")
     assert both.is_complete and both.duplicates == 8 and both.disagreements == ()
+
+
+def test_a_directory_whose_name_is_no_text(tmp_path: Path) -> None:
+    folder = tmp_path / os.fsdecode(b"units-\xff")
+    assert verified(folder).is_complete
+    assert list(tmp_path.iterdir()) == [folder] and len(list(folder.glob("*.json"))) == 8
 
 
 def test_finished_units_are_not_verified_again(tmp_path: Path) -> None:

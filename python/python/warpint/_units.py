@@ -92,7 +92,8 @@ def verify_units(
         )
 
     planned = plan(unit_bits)
-    start, stop, folder = planned.start, planned.stop, Path(planned.directory)
+    # The name that the plan reports may have replaced bytes that are no text.
+    start, stop, folder = planned.start, planned.stop, Path(directory)
     done = dict(finished_units(folder, start, stop))
     called = partial(verify_here, start, stop, method, threads, device)
     with (
