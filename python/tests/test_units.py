@@ -123,6 +123,32 @@ def test_a_damaged_file_is_set_aside(tmp_path: Path) -> None:
     assert sound_unit(path) is not None
 
 
+def test_what_is_no_regular_file_is_rejected(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    verified(tmp_path)
+    first, second, *_ = sorted(tmp_path.glob("*.json"))
+    sound = second.read_bytes()
+    first.unlink()
+    first.mkdir()
+    second.replace(tmp_path / "elsewhere")
+    second.symlink_to(tmp_path / "elsewhere")
+    (tmp_path / "link.json").symlink_to(tmp_path / "nowhere")
+    os.mkfifo(tmp_path / "pipe.json")
+    merged = verified(tmp_path)
+    assert not merged.is_complete and merged.units == 6
+    # The same files as in a call without workers.
+    assert dict(merged.rejected) == dict(wp.collatz.merge(tmp_path).rejected)
+    assert {Path(path).name for path, _ in merged.rejected} == {
+        first.name,
+        second.name,
+        "link.json",
+        "pipe.json",
+    }
+    assert f"cannot write {first}" in caplog.text and f"cannot write {second}" in caplog.text
+    assert first.is_dir() and second.is_symlink() and second.read_bytes() == sound
+
+
 def test_units_that_cannot_be_verified(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     whole = verify_here(0, BELOW, None, 1, "cpu", 15, range(3, 4))
     assert whole.trouble is None and whole.numbers == 2**15 and len(whole.files) == 1

@@ -6,6 +6,7 @@ import hashlib
 import json
 import logging
 import os
+import stat
 import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import closing
@@ -115,7 +116,8 @@ def verify_units(
         calls = Calls(parts, lambda k: (bits, range(*parts[k])), "units", attempts, queued=1)
         for k, found in calls.results(engine, observer):
             for name, data in found.files.items():
-                keep(folder / name, data)
+                if not keep(folder / name, data):
+                    observer("warning", f"cannot write {folder / name}: it is no readable file")
             for warning in found.warnings:
                 observer("warning", warning)
             if found.trouble is not None:
@@ -190,8 +192,13 @@ def finished_units(folder: Path, start: int, stop: int) -> Iterator[tuple[tuple[
 
 
 def sound_unit(path: Path) -> dict[str, Any] | None:
-    """Return the unit of a file; None if the file is not that of a unit, or is damaged."""
-    data = path.read_bytes().strip()
+    """Return the unit of a file; None if the file is not that of a unit, or is damaged, or if it is
+    no regular file that can be read.
+    """
+    try:
+        data = _contents(path).strip()
+    except OSError:
+        return None
     begin = len(_HEAD) + _DIGITS + len(_MIDDLE)
     digest, text = data[len(_HEAD) : len(_HEAD) + _DIGITS], data[begin:-1]
     if data[:begin] != _HEAD + digest + _MIDDLE or data[-1:] != b"}":
@@ -202,14 +209,26 @@ def sound_unit(path: Path) -> dict[str, Any] | None:
     return unit
 
 
-def keep(path: Path, data: bytes) -> None:
+def _contents(path: Path) -> bytes:
+    """Return what is in a regular file. Raises OSError for others: links are not followed."""
+    if not stat.S_ISREG(path.lstat().st_mode):
+        raise OSError(f"{path} is not a regular file")
+    return path.read_bytes()
+
+
+def keep(path: Path, data: bytes) -> bool:
     """Write the file of a unit, as a whole or not at all. A sound file that exists stays.
 
-    A damaged file is renamed, as by the verification of units.
+    A damaged file is renamed, as by the verification of units. What is no regular file, or cannot be
+    read, stays too: then the result is false.
     """
-    if path.exists():
+    if os.path.lexists(path):
+        try:
+            _contents(path)
+        except OSError:
+            return False
         if sound_unit(path) is not None:
-            return
+            return True
         path.replace(path.with_name(f"{path.name}.bad"))
     new = path.with_name(f"{path.name}.{os.getpid()}.new")
     try:
@@ -220,3 +239,4 @@ def keep(path: Path, data: bytes) -> None:
         new.replace(path)
     finally:
         new.unlink(missing_ok=True)
+    return True
