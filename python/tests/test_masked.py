@@ -79,6 +79,8 @@ def test_masked_results_are_not_numbers():
         lambda: d < d[1:],
         lambda: wp.array([1, 2, 3]) == d,
         lambda: wp.Modulus(7).mul(d, 2),
+        lambda: bool(d),
+        lambda: bool(d[:1]),
     ):
         with pytest.raises(TypeError, match="unwrap"):
             job()
@@ -96,3 +98,20 @@ def test_own_masks_are_checked():
         wp.Masked(a, np.array([1, 0]), "x")
     with pytest.raises(ValueError, match="shape"):
         wp.Masked(a, np.array([True]), "x")
+    for values in [1, 2], np.array([1, 2]), wp.Masked(a, np.array([True, False]), "x"), None:
+        with pytest.raises(TypeError, match="values are an Array, not"):
+            wp.Masked(values, np.array([True, False]), "x")
+    for mask in [True, False], None, a, True:
+        with pytest.raises(TypeError, match="a mask is a NumPy array of dtype bool, not"):
+            wp.Masked(a, mask, "x")
+    with pytest.raises(TypeError, match="a reason is a str, not int"):
+        wp.Masked(a, np.array([True, False]), 5)
+
+
+def test_masks_are_not_shared():
+    mask = np.array([True, False])
+    d = wp.Masked(wp.array([1, 2]), mask, "no data")
+    parts = d[:], d.to("cpu"), d + 0, pickle.loads(pickle.dumps(d)), wp.concatenate([d])
+    mask[:] = False
+    assert all(part.tolist() == [None, 2] for part in (d, *parts))
+    assert not d.mask.flags.writeable

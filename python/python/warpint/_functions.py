@@ -99,7 +99,7 @@ def invert(a: Any, m: Any) -> Masked:
         return m.invert(a)
     x, y = operands(a, m)
     values, flags = x._batch.mod_inv(y._batch)
-    return Masked(Array._of(values, y.bits), flags, "no inverse")
+    return Masked._of(Array._of(values, y.bits), flags, "no inverse")
 
 
 def powmod(a: Any, e: Any, m: Any) -> Array | Masked:
@@ -126,7 +126,7 @@ def powmod(a: Any, e: Any, m: Any) -> Array | Masked:
     y._pair(z)
     values, flags = x._batch.pow_mod(y._batch, z._batch)
     power = Array._of(values, z.bits)
-    return power if is_int(m) else Masked(power, flags, "the modulus is zero")
+    return power if is_int(m) else Masked._of(power, flags, "the modulus is zero")
 
 
 def isqrt(a: Any) -> Array:
@@ -221,7 +221,7 @@ def next_prime(a: Any) -> Array:
     """
     (x,) = operands(a)
     # The only even prime follows 0 and 1.
-    part = Masked((x + 1) | 1, x < 2, "even").fill(2)
+    part = Masked._of((x + 1) | 1, x < 2, "even").fill(2)
     bits, limbs, left = part.bits, part._batch.limbs().copy(), np.arange(len(x))
     while len(left):
         found = is_probable_prime(part)
@@ -261,10 +261,10 @@ def crt(residues: Sequence[Any], moduli: Sequence[Any]) -> Array | Masked:
         following = t * product + x
         product = product * m
         # Less than the product, also where it is masked.
-        x = Masked(Array._of(following.values._batch, bits), following.mask, "")
+        x = Masked._of(Array._of(following.values._batch, bits), following.mask, "")
     if all_ints:
         return x.values
-    return Masked(x.values, x.mask, "moduli that are zero or not coprime")
+    return Masked._of(x.values, x.mask, "moduli that are zero or not coprime")
 
 
 def _check_coprime(moduli: list[int]) -> None:

@@ -46,4 +46,4 @@ def concatenate(arrays: Sequence[Array | Masked]) -> Array | Masked:
     masks = [
         part.mask if isinstance(part, Masked) else np.zeros(len(part), np.bool_) for part in arrays
     ]
-    return Masked(joined, np.concatenate(masks), joint_reason(masked))
+    return Masked._of(joined, np.concatenate(masks), joint_reason(masked))

@@ -73,15 +73,32 @@ class Masked:
     __hash__ = None  # type: ignore[assignment]
 
     def __init__(self, values: Array, mask: FlagArray | NDArray[np.bool_], reason: str) -> None:
-        """Mark elements of ``values``. ``reason`` says in errors why they have no result."""
+        """Mark elements of ``values``. ``reason`` says in errors why they have no result.
+
+        A NumPy mask is copied.
+        """
+        if not _is_array(values):
+            raise TypeError(f"values are an Array, not {type(values).__name__}")
         if isinstance(mask, np.ndarray):
             if mask.dtype != np.bool_:
                 raise TypeError(f"a mask is of dtype bool, not {mask.dtype}")
             if mask.shape != (len(values),):
                 raise ValueError(f"a mask of shape {mask.shape} for {len(values)} elements")
+            mask = np.array(mask, subok=False)
+        elif not isinstance(mask, FlagArray):
+            raise TypeError(f"a mask is a NumPy array of dtype bool, not {type(mask).__name__}")
+        if not isinstance(reason, str):
+            raise TypeError(f"a reason is a str, not {type(reason).__name__}")
         self._values = values
         self._flags = mask
         self._reason = reason
+
+    @classmethod
+    def _of(cls, values: Array, mask: FlagArray | NDArray[np.bool_], reason: str) -> Masked:
+        """Return a result with a mask that fits and that nobody else changes."""
+        new = object.__new__(cls)
+        new._values, new._flags, new._reason = values, mask, reason
+        return new
 
     @property
     def values(self) -> Array:
@@ -144,7 +161,7 @@ class Masked:
 
     def to(self, device: str) -> Masked:
         """Return a copy on another device: see :meth:`Array.to`."""
-        return Masked(self._values.to(device), self.mask, self._reason)
+        return Masked._of(self._values.to(device), self.mask, self._reason)
 
     def __len__(self) -> int:
         return len(self._values)
@@ -160,7 +177,7 @@ class Masked:
         values = self._values[key]
         if isinstance(values, int):
             return None if self.mask[key] else values
-        return Masked(values, self.mask[key].copy(), self._reason)
+        return Masked._of(values, self.mask[key].copy(), self._reason)
 
     __add__, __radd__ = _operators(operator.add)
     __sub__, __rsub__ = _operators(operator.sub)
@@ -179,6 +196,9 @@ class Masked:
     __eq__ = __ne__ = _not_compared
     __lt__ = __le__ = __gt__ = __ge__ = _not_compared
 
+    def __bool__(self) -> bool:
+        raise TypeError("masked results have no truth value: use unwrap() or fill() first")
+
     def __pow__(self, exponent: Any, modulus: Any = None) -> Masked:
         return merged(pow(self._values, exponent, modulus), self)
 
@@ -189,6 +209,13 @@ class Masked:
         return Masked, (self._values, self.mask, self._reason)
 
 
+def _is_array(values: object) -> bool:
+    # Modules of the package import each other.
+    from ._array import Array
+
+    return isinstance(values, Array)
+
+
 def merged(result: Any, *operands: Any) -> Masked:
     """Return a result whose elements are masked where it or one of its operands is masked."""
     parts = [part for part in (*operands, result) if isinstance(part, Masked)]
@@ -196,7 +223,7 @@ def merged(result: Any, *operands: Any) -> Masked:
     mask = np.zeros(len(values), dtype=np.bool_)
     for part in parts:
         mask |= part.mask
-    return Masked(values, mask, joint_reason(parts))
+    return Masked._of(values, mask, joint_reason(parts))
 
 
 def joint_reason(parts: Sequence[Masked]) -> str:

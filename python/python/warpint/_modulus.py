@@ -114,7 +114,7 @@ class Modulus:
         """Return the inverses modulo m, masked where there is none."""
         (x,) = self._operands(a)
         values, flags = x._batch.mod_inv(self._array._batch)
-        return Masked(self._wrap(values), flags, "no inverse")
+        return Masked._of(self._wrap(values), flags, "no inverse")
 
     def fixed_base(self, base: Any, bits: int) -> FixedBase:
         """Return precomputed powers of ``base``: see :class:`FixedBase`."""
