@@ -56,6 +56,22 @@ def test_masks_are_carried():
     assert (d | a).tolist() == [3 | 10, None, 30] and (d ^ 1).tolist() == [2, None, 1]
     assert (d << 2).tolist() == [12, None, 0] and (d >> 1).tolist() == [1, None, 0]
     assert (d**2).tolist() == [9, None, 0] and pow(d, 2, 4).tolist() == [1, None, 0]
+    assert (~d).tolist() == [15 - 3, None, 15] and (~d).bits == d.bits
+    for dividend, divisor in [
+        (d, a),
+        (a, d),
+        (d, 2),
+        (35, d),
+        (d, d),
+        ([9, 9, 9], d),
+        (d, [2, 2, 0]),
+    ]:
+        q, r = divmod(dividend, divisor)
+        assert q.tolist() == (dividend // divisor).tolist()
+        assert r.tolist() == (dividend % divisor).tolist()
+    assert [x.tolist() for x in divmod(d, 2)] == [[1, None, 0], [1, None, 0]]
+    with pytest.raises(ZeroDivisionError):
+        divmod(d, 0)
     both = d + (wp.array([1, 1, 0]) - 1)
     assert both.tolist() == [3, None, None]
     with pytest.raises(wp.MaskedError, match="element 0 has no result: a < b or division by zero"):

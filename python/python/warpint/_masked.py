@@ -30,17 +30,18 @@ class MaskedError(ValueError):
 Operator = Callable[["Masked", Any], "Masked"]
 
 
+def _plain(operand: Any) -> Any:
+    return operand.values if isinstance(operand, Masked) else operand
+
+
 def _operators(function: Callable[[Any, Any], Any]) -> tuple[Operator, Operator]:
     """Return an operator, and that with exchanged operands, which keep masked elements masked."""
 
-    def plain(operand: Any) -> Any:
-        return operand.values if isinstance(operand, Masked) else operand
-
     def forward(self: Masked, other: Any) -> Masked:
-        return merged(function(self.values, plain(other)), self, other)
+        return merged(function(self.values, _plain(other)), self, other)
 
     def backward(self: Masked, other: Any) -> Masked:
-        return merged(function(plain(other), self.values), self, other)
+        return merged(function(_plain(other), self.values), self, other)
 
     return forward, backward
 
@@ -189,6 +190,17 @@ class Masked:
     __xor__, __rxor__ = _operators(operator.xor)
     __lshift__ = _operators(operator.lshift)[0]
     __rshift__ = _operators(operator.rshift)[0]
+
+    def __divmod__(self, other: Any) -> tuple[Masked, Masked]:
+        quotient, remainder = divmod(self._values, _plain(other))
+        return merged(quotient, self, other), merged(remainder, self, other)
+
+    def __rdivmod__(self, other: Any) -> tuple[Masked, Masked]:
+        quotient, remainder = divmod(other, self._values)
+        return merged(quotient, self), merged(remainder, self)
+
+    def __invert__(self) -> Masked:
+        return merged(~self._values, self)
 
     def _not_compared(self, other: object) -> Any:
         raise TypeError("masked results are not compared: use unwrap() or fill() first")
