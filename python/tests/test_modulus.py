@@ -76,6 +76,22 @@ def test_wrong_moduli_and_bases():
     assert table.pow(wp.array([31], bits=300)).tolist() == [pow(2, 31, 7)]
 
 
+def test_operands_are_counted_like_the_arguments():
+    a, masked, m = wp.array([1, 2]), wp.array([1, 2]) - wp.array([2, 1]), wp.Modulus(5)
+    for name in "add", "sub", "mul", "pow":
+        for k, arguments in enumerate([(masked, a), (a, masked)]):
+            with pytest.raises(TypeError, match=f"operand {k} is masked"):
+                getattr(m, name)(*arguments)
+            if name == "pow":
+                for modulus in 5, m:
+                    with pytest.raises(TypeError, match=f"operand {k} is masked"):
+                        wp.powmod(*arguments, modulus)
+    table = m.fixed_base(2, 8)
+    for job in m.reduce, m.square, m.invert, table.pow, lambda x: m.fixed_base(x, 8), wp.Modulus:
+        with pytest.raises(TypeError, match="operand 0 is masked"):
+            job(masked)
+
+
 def test_a_table_outlives_its_modulus():
     tables = [wp.Modulus(2**61 - 1).fixed_base(k, 64) for k in range(2, 30)]
     for k, table in zip(range(2, 30), tables):

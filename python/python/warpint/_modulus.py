@@ -60,7 +60,8 @@ class Modulus:
         return Modulus, (self._array,)
 
     def _operands(self, *values: Any) -> list[Array]:
-        return operands(self._array, *values)[1:]
+        # The moduli are no argument of the call.
+        return operands(self._array, *values, first=-1)[1:]
 
     def _wrap(self, batch: Batch) -> Array:
         return Array._of(batch, self.bits)
