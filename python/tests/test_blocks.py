@@ -247,6 +247,7 @@ def test_progress_and_its_exceptions() -> None:
         (lambda: mapped(operator.add, [1], 1, device=0), TypeError, "int"),
         (lambda: mapped(operator.add, [1], 1, progress=5), TypeError, "progress"),
         (lambda: mapped(lambda a: 5, [1]), BlockError, "returns an Array.*int"),
+        (lambda: mapped(lambda a: 5, []), BlockError, "block 0, no elements: TypeError: .*int"),
         (lambda: mapped(lambda a: a.tolist(), [1]), BlockError, "not list"),
         (lambda: mapped(lambda a: (), [1]), BlockError, "not tuple"),
         (lambda: mapped(lambda a: ((a,),), [1]), BlockError, "not tuple"),

@@ -38,7 +38,8 @@ class BlockError(RuntimeError):
     """
 
     def __init__(self, block: int, start: int, stop: int, what: str, reason: str) -> None:
-        super().__init__(f"block {block}, {what} {start} to {stop - 1}: {reason}")
+        part = f"{what} {start} to {stop - 1}" if start < stop else f"no {what}"
+        super().__init__(f"block {block}, {part}: {reason}")
         self.block, self.start, self.stop = block, start, stop
         self._arguments = (block, start, stop, what, reason)
 
