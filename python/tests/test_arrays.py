@@ -320,7 +320,12 @@ def test_arrays_are_joined():
     parts = [wp.array([1, 2]), wp.array([], bits=3), wp.array([2**64])]
     assert wp.concatenate(parts).tolist() == [1, 2, 2**64]
     assert wp.concatenate(parts).bits == 65
+    assert wp.concatenate(iter(parts)).equals(wp.concatenate(parts))
+    assert wp.concatenate(part for part in parts).equals(wp.concatenate(tuple(parts)))
+    for wrong in parts[0], parts[0] - 1, 5, None:
+        with pytest.raises(TypeError, match="a list of arrays is needed, not "):
+            wp.concatenate(wrong)
     with pytest.raises(ValueError, match="no arrays"):
-        wp.concatenate([])
+        wp.concatenate(iter([]))
     with pytest.raises(TypeError, match="element 1"):
         wp.concatenate([wp.array([1]), [2]])
