@@ -177,6 +177,9 @@ def test_wrong_input(cluster: Cluster) -> None:
     else:
         with pytest.raises(ValueError, match="no worker of the Dask cluster has"):
             cluster.map(operator.add, [1], 1, resources={"GPU": 1})
+        for wrong in 5, ["GPU"], {"GPU": "1"}, {1: 1}:
+            with pytest.raises(TypeError, match="^resources .*, not "):
+                cluster.map(operator.add, [1], 1, resources=wrong)
         with pytest.raises(TypeError, match=r"distributed\.Client"):
             cluster.map(operator.add, [1], 1, client=5)
         # Both workers have computed, so neither can change its threads.

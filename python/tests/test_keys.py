@@ -160,6 +160,7 @@ def test_progress_of_an_audit() -> None:
         (lambda: wp.audit_keys([P * Q, 1.5]), TypeError, "item 1"),
         (lambda: wp.audit_keys([b"x"]), TypeError, "item 0"),
         (lambda: wp.audit_keys(5), TypeError, "int"),
+        (lambda: wp.audit_keys([P * Q], store=b"x"), TypeError, "directory is .*, not bytes"),
         (lambda: wp.audit_keys([P * Q], memory=0), ValueError, "memory"),
         (lambda: wp.audit_keys([P * Q], device="x"), ValueError, "'x'"),
     ],

@@ -123,10 +123,15 @@ def folder(directory: str | os.PathLike[str] | None) -> Iterator[str]:
         with tempfile.TemporaryDirectory(prefix="warpint-") as path:
             yield path
         return
-    path = os.fspath(directory)
-    if not isinstance(path, str):
-        raise TypeError("a directory is a str or a path of str, not bytes")
-    yield path
+    yield directory_path(directory)
+
+
+def directory_path(directory: str | os.PathLike[str]) -> str:
+    """Return the path of a directory. Raises TypeError if it is none, or one of bytes."""
+    if not isinstance(directory, (str, os.PathLike)) or not isinstance(os.fspath(directory), str):
+        kind = type(directory).__name__
+        raise TypeError(f"a directory is a str or a path of str, not {kind}")
+    return os.fspath(directory)
 
 
 def place(device: str) -> str:

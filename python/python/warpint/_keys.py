@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from . import _warpint
-from ._jobs import Watcher, integer, observing, place
+from ._jobs import Watcher, directory_path, integer, observing, place
 from ._jobs import text_of as _text_of
 
 _MOST_BITS = 1 << 16
@@ -155,7 +155,7 @@ def audit_keys(
         "device": place(device),
         "threads": None if threads is None else integer("threads", threads, 1, 1024),
         "memory": integer("memory", memory, 1, 2**63),
-        "store": None if store is None else os.fspath(store),
+        "store": None if store is None else directory_path(store),
     }
     with observing("audit", "step", progress) as observer:
         report: dict[str, Any] = json.loads(_warpint.audit(options, observer))

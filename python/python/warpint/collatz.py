@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _warpint
-from ._jobs import Watcher, integer, observing, place
+from ._jobs import Watcher, directory_path, integer, observing, place
 
 __all__ = [
     "Highest",
@@ -264,16 +264,20 @@ def verify(
     if isinstance(units, range):
         if units.step != 1 or not units:
             raise ValueError(f"{units} is not a range of units with step 1")
-        chosen = (integer("a unit", units[0], 0, 2**64 - 1), units[-1])
+        chosen = tuple(integer("a unit", unit, 0, 2**64 - 1) for unit in (units[0], units[-1]))
     elif units is not None:
         chosen = (integer("units", units, 0, 2**64 - 1),) * 2
+    if method is not None and not isinstance(method, str):
+        raise TypeError(f"method is a str, not {type(method).__name__}")
     if shard is not None:
+        if not isinstance(shard, (tuple, list)) or len(shard) != 2:
+            raise TypeError(f"shard is a tuple of the index and the number of parts, not {shard!r}")
         i, n = shard
         shard = integer("the index of the shard", i, 0, 2**63), integer("shards", n, 1, 2**63)
     options = {
         "from": start,
         "to": stop,
-        "directory": os.fspath(directory),
+        "directory": directory_path(directory),
         "method": method,
         "device": place(device),
         "threads": None if threads is None else integer("threads", threads, 1, 1024),
@@ -330,7 +334,7 @@ def merge(
     """
     if not directories:
         raise ValueError("no directory is given")
-    paths = [os.fspath(path) for path in directories]
+    paths = [directory_path(path) for path in directories]
     audits = integer("audits", audits, 0, 2**63)
     if audit_seed is not None:
         audit_seed = integer("audit_seed", audit_seed, 0, 2**64 - 1)

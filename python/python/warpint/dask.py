@@ -17,6 +17,7 @@ import os
 import queue
 import time
 from collections.abc import Callable, Hashable
+from numbers import Real
 from typing import Any
 
 try:
@@ -68,9 +69,9 @@ class _Engine:
         resources: dict[str, float] | None,
     ) -> None:
         self._pickle = pickled(function, cloudpickle.dumps)
+        self._resources = _amounts(resources)
         self._client = _client(client)
         self._threads = None if threads is None else integer("threads", threads, 1, 1024)
-        self._resources = resources or {}
         self._name = f"warpint-{os.getpid()}-{time.time_ns()}-{next(_names)}"
         self._numbers = itertools.count()
         self._looked = 0.0
@@ -182,6 +183,18 @@ class _Engine:
         self._client.cancel([call for _, call in self._calls.values()])
         self._calls.clear()
         self._workers.clear()
+
+
+def _amounts(resources: Any) -> dict[str, float]:
+    """Return the resources of a worker. Raises TypeError if they are no names with amounts."""
+    if resources is None:
+        return {}
+    if not isinstance(resources, dict):
+        raise TypeError(f"resources are a dict, not {type(resources).__name__}")
+    for name, amount in resources.items():
+        if not isinstance(name, str) or not isinstance(amount, Real):
+            raise TypeError(f"resources have names and amounts, not {name!r}: {amount!r}")
+    return resources
 
 
 def _client(client: Any) -> Any:
