@@ -5,6 +5,7 @@ from __future__ import annotations
 import doctest
 import subprocess
 import sys
+from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,16 @@ EXAMPLES = ROOT / "python" / "examples"
 def test_docstrings():
     outcome = doctest.testmod(warpint)
     assert outcome.failed == 0 and outcome.attempted > 40
+
+
+def test_an_installed_package_has_its_licences():
+    try:
+        files = distribution("warpint").files or []
+    except PackageNotFoundError:
+        pytest.skip("the package is not installed")
+    for name in "LICENSE-APACHE", "LICENSE-MIT":
+        (found,) = (file for file in files if file.name == name and "licenses" in file.parts)
+        assert found.read_text(encoding="utf-8") == (ROOT / name).read_text(encoding="utf-8")
 
 
 def blocks(page):
