@@ -366,7 +366,8 @@ pub(crate) fn from_cuda_address(
         return Err(PyTypeError::new_err("limbs have 32 or 64 bits"));
     }
     let bytes = i64::from(bits / 8);
-    if strides.iter().flatten().any(|stride| stride % bytes != 0) {
+    let is_cut = |(stride, &extent): (&i64, &i64)| extent > 1 && stride % bytes != 0;
+    if strides.iter().flatten().zip(&shape).any(is_cut) {
         return Err(not_contiguous());
     }
     let strides: Option<Vec<i64>> =
