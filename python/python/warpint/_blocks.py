@@ -155,7 +155,7 @@ def _owned(result: Any) -> Any:
     if isinstance(result, tuple):
         return _rebuilt(result, [_owned(part) for part in result])
     if isinstance(result, Masked):
-        return Masked(result.values.copy(), result.mask.copy(), result.reason)
+        return Masked._of(result.values.copy(), result.mask.copy(), result.reason)
     return result.copy()
 
 
