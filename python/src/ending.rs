@@ -2,8 +2,10 @@
 //!
 //! Daemon threads may be in a native function when the interpreter ends. A thread that asks for
 //! Python's lock after that is ended by an unwinding of its stack, which native code does not
-//! survive. So no thread asks for the lock any more once [`end`] has been called.
+//! survive, and the GPU driver does not survive calls while the process exits. So once [`end`] has
+//! been called, threads finish what they do and then stop for ever.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
@@ -13,16 +15,21 @@ use std::time::{Duration, Instant};
 use pyo3::prelude::*;
 use warpint::progress::StopToken;
 
-/// The longest time for which the end waits for callables of Python, and for jobs to save their work.
+/// The longest time for which the end waits for native functions, and for jobs to save their work.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 static ENDING: AtomicBool = AtomicBool::new(false);
 /// The thread that has called [`end`], which may go on.
 static LAST: OnceLock<ThreadId> = OnceLock::new();
-/// How many threads ask for the lock, or have it and will return to native code.
-static ASKING: AtomicUsize = AtomicUsize::new(0);
+/// How many threads are in native functions, without those that have stopped for ever.
+static BUSY: AtomicUsize = AtomicUsize::new(0);
 /// The stop tokens of the running jobs.
 static JOBS: Mutex<BTreeMap<u64, StopToken>> = Mutex::new(BTreeMap::new());
+
+thread_local! {
+    /// How many native functions this thread is in. Callables of Python call others.
+    static DEPTH: Cell<usize> = const { Cell::new(0) };
+}
 
 fn jobs() -> MutexGuard<'static, BTreeMap<u64, StopToken>> {
     JOBS.lock().unwrap_or_else(PoisonError::into_inner)
@@ -33,28 +40,44 @@ pub(crate) fn is_ending() -> bool {
     ENDING.load(Ordering::SeqCst) && LAST.get() != Some(&thread::current().id())
 }
 
-/// A thread that asks for Python's lock, until this is dropped.
+/// A native function that this thread executes, from before it has given Python's lock away until
+/// after it has taken the lock again.
 #[must_use]
-pub(crate) struct Asking(());
+pub(crate) struct Busy(());
 
-impl Asking {
-    /// To be called before the lock is taken. Never returns once Python ends, except in the thread
-    /// that ends it.
+impl Busy {
+    /// To be called without Python's lock. Never returns once Python ends.
     pub(crate) fn new() -> Self {
-        ASKING.fetch_add(1, Ordering::SeqCst);
-        if is_ending() {
-            ASKING.fetch_sub(1, Ordering::SeqCst);
-            loop {
-                thread::park();
+        DEPTH.with(|depth| {
+            if depth.get() == 0 {
+                BUSY.fetch_add(1, Ordering::SeqCst);
             }
-        }
+            depth.set(depth.get() + 1);
+        });
+        before_lock();
         Self(())
     }
 }
 
-impl Drop for Asking {
+impl Drop for Busy {
     fn drop(&mut self) {
-        ASKING.fetch_sub(1, Ordering::SeqCst);
+        DEPTH.with(|depth| {
+            depth.set(depth.get() - 1);
+            if depth.get() == 0 {
+                BUSY.fetch_sub(1, Ordering::SeqCst);
+            }
+        });
+    }
+}
+
+/// To be called in a native function before Python's lock is taken. Never returns once Python ends,
+/// except in the thread that ends it.
+pub(crate) fn before_lock() {
+    if is_ending() {
+        BUSY.fetch_sub(1, Ordering::SeqCst);
+        loop {
+            thread::park();
+        }
     }
 }
 
@@ -76,8 +99,8 @@ impl Drop for Job {
     }
 }
 
-/// Called by `atexit`: stops the jobs of daemon threads, which save their work, and lets no other
-/// thread take Python's lock any more.
+/// Called by `atexit`: stops the jobs of daemon threads, which save their work, and waits until all
+/// other threads have left native functions or have stopped for ever.
 #[pyfunction]
 pub(crate) fn end(py: Python<'_>) {
     let _ = LAST.set(thread::current().id());
@@ -85,8 +108,7 @@ pub(crate) fn end(py: Python<'_>) {
     jobs().values().for_each(StopToken::stop);
     py.detach(|| {
         let begin = Instant::now();
-        while (ASKING.load(Ordering::SeqCst) > 0 || !jobs().is_empty())
-            && begin.elapsed() < PATIENCE
+        while (BUSY.load(Ordering::SeqCst) > 0 || !jobs().is_empty()) && begin.elapsed() < PATIENCE
         {
             thread::sleep(Duration::from_millis(1));
         }

@@ -11,7 +11,7 @@ use pyo3::prelude::*;
 use warpint::integer::IntegerError;
 use warpint::progress::{StopToken, Watch};
 
-use crate::ending::{Asking, Job};
+use crate::ending::{Job, before_lock};
 use crate::failure::Failure;
 use crate::work::work;
 
@@ -118,12 +118,11 @@ fn follow<T: Send>(
                 Ok(news) => Some(news),
                 Err(RecvTimeoutError::Timeout) => None,
             };
-            let asking = Asking::new();
+            before_lock();
             let seen = Python::attach(|py| {
                 py.check_signals()?;
                 news.map_or(Ok(()), |news| news.deliver(py, observer))
             });
-            drop(asking);
             if let Err(error) = seen
                 && raised.is_none()
             {

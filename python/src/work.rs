@@ -9,7 +9,7 @@ use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use warpint::integer::IntegerError;
 
-use crate::ending::Asking;
+use crate::ending::{Busy, before_lock};
 use crate::error::exception;
 
 /// The place of the last panic, `file:line`.
@@ -44,8 +44,13 @@ pub(crate) fn work<T: Send>(
              fork: use the start method 'spawn' or 'forkserver' of multiprocessing",
         ));
     }
-    let (done, asking) = py.detach(|| (catch_unwind(AssertUnwindSafe(job)), Asking::new()));
-    drop(asking);
+    let (done, busy) = py.detach(|| {
+        let busy = Busy::new();
+        let done = catch_unwind(AssertUnwindSafe(job));
+        before_lock();
+        (done, busy)
+    });
+    drop(busy);
     match done {
         Ok(done) => done.map_err(exception),
         Err(payload) => Err(panicked(&*payload)),

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gc
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -137,6 +139,25 @@ def test_pytorch_shares_the_memory():
     del a, shared
     gc.collect()
     assert back.equals(example())
+
+
+def test_the_end_of_python_while_a_daemon_thread_uses_the_gpu():
+    code = """
+import threading, time, warpint as wp
+a = wp.random(100_000, bits=2048, rng=1, device="cuda")
+def work():
+    while True:
+        pow(a, a, a | 1)[0]
+threading.Thread(target=work, daemon=True).start()
+job = lambda: wp.Mersenne(1257787).prp(directory=None, device="cuda")
+threading.Thread(target=job, daemon=True).start()
+time.sleep(2)
+"""
+    for _ in range(5):
+        done = subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False
+        )
+        assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
 def test_numba_shares_the_memory():
