@@ -15,8 +15,12 @@ use std::time::{Duration, Instant};
 use pyo3::prelude::*;
 use warpint::progress::StopToken;
 
-/// The longest time for which the end waits for native functions, and for jobs to save their work.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// The longest time for which the end waits for native functions that are no jobs. Later it goes on
+/// although they compute, which only those on the CPU survive.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// The longest time until Ctrl-C is noticed.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
 
 static ENDING: AtomicBool = AtomicBool::new(false);
 /// The thread that has called [`end`], which may go on.
@@ -101,16 +105,26 @@ impl Drop for Job {
 
 /// Called by `atexit`: stops the jobs of daemon threads, which save their work, and waits until all
 /// other threads have left native functions or have stopped for ever.
+///
+/// # Errors
+/// The exception of a signal, such as `KeyboardInterrupt`, which ends the wait.
 #[pyfunction]
-pub(crate) fn end(py: Python<'_>) {
+pub(crate) fn end(py: Python<'_>) -> PyResult<()> {
     let _ = LAST.set(thread::current().id());
     ENDING.store(true, Ordering::SeqCst);
-    jobs().values().for_each(StopToken::stop);
-    py.detach(|| {
-        let begin = Instant::now();
-        while (BUSY.load(Ordering::SeqCst) > 0 || !jobs().is_empty()) && begin.elapsed() < PATIENCE
-        {
-            thread::sleep(Duration::from_millis(1));
-        }
-    });
+    let begin = Instant::now();
+    let is_over =
+        || jobs().is_empty() && (BUSY.load(Ordering::SeqCst) == 0 || begin.elapsed() >= PATIENCE);
+    while !is_over() {
+        py.check_signals()?;
+        // A job may have begun meanwhile.
+        jobs().values().for_each(StopToken::stop);
+        py.detach(|| {
+            let look = Instant::now();
+            while !is_over() && look.elapsed() < LOOK_EVERY {
+                thread::sleep(Duration::from_millis(1));
+            }
+        });
+    }
+    Ok(())
 }
