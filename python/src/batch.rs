@@ -114,15 +114,15 @@ impl Batch {
         Ok(batch.into())
     }
 
-    /// Uses a C-contiguous matrix of limbs with at least one column in place. Python checks that nobody
-    /// can write its memory.
+    /// Uses the memory of a C-contiguous matrix of limbs, with at least one column, without a copy.
+    /// The caller in Python has checked that the memory cannot be written.
     #[staticmethod]
     fn from_immutable(limbs: PyReadonlyArray2<'_, u32>) -> PyResult<Self> {
         let width = width((limbs.shape()[1] as u64).saturating_mul(32)).map_err(exception)?;
         let place = executor("cpu").map_err(exception)?;
         let owner = Box::new((*limbs).clone().unbind());
         let elements = contiguous(&limbs)?;
-        // SAFETY: the memory exists as long as the array, and nobody can write it.
+        // SAFETY: the owner keeps the array and so its memory, which cannot be written.
         let batch = unsafe { UintBatch::from_foreign(&place, width, elements, owner) };
         Ok(batch.map_err(exception)?.into())
     }

@@ -12,7 +12,7 @@ use bytemuck::Pod;
 pub(crate) enum Host<T> {
     /// Elements of the batch's own.
     Own(Vec<T>),
-    /// Elements in memory of another owner, which nobody writes.
+    /// Elements in the memory of another owner, which do not change.
     Foreign(Foreign<T>),
 }
 
@@ -31,7 +31,7 @@ impl<T> Host<T> {
     /// Returns the elements without a copy.
     ///
     /// # Safety
-    /// Until `owner` is dropped, the elements exist, are not moved, and nobody writes them.
+    /// Until `owner` is dropped, the elements stay valid, at the same address and unchanged.
     pub(crate) unsafe fn foreign(elements: &[T], owner: Box<dyn Any + Send + Sync>) -> Self {
         Self::Foreign(Foreign { elements: NonNull::from(elements), _owner: owner })
     }

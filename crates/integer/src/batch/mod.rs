@@ -115,7 +115,7 @@ impl UintBatch {
     /// of `limbs` is a multiple of width/32.
     ///
     /// # Safety
-    /// Until `owner` is dropped, the limbs exist, are not moved, and nobody writes them.
+    /// Until `owner` is dropped, the limbs stay valid, at the same address and unchanged.
     pub unsafe fn from_foreign(
         executor: &Executor,
         width: Width,

@@ -35,7 +35,7 @@ fn device_memory_that_does_not_fit_is_refused() {
 /// Returns a batch of foreign limbs, and their owner.
 fn foreign(limbs: Vec<u32>, width: Width) -> (UintBatch, Arc<Vec<u32>>) {
     let owner = Arc::new(limbs);
-    // SAFETY: the vector exists, and nobody writes it, as long as the owner of the batch.
+    // SAFETY: the owner of the batch keeps the vector, which is not changed.
     let batch = unsafe {
         UintBatch::from_foreign(&Executor::cpu(), width, &owner, Box::new(Arc::clone(&owner)))
     };
