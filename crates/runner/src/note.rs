@@ -3,7 +3,7 @@
 use std::fmt::{self, Display};
 use std::path::PathBuf;
 
-use warpint_mersenne::{Number, Plan, TestKind, engine_at};
+use warpint_mersenne::{DeviceChoice, Number, Plan, TestKind, engine_at};
 use warpint_progress::units;
 
 use crate::report::StopReport;
@@ -21,6 +21,14 @@ pub enum Note {
         number: Number,
         /// The kind of the test.
         kind: TestKind,
+        /// Where the test will compute.
+        device: DeviceChoice,
+    },
+    /// The device has no stored time of a squaring by the chosen plan. The plan is the fastest of a few that were
+    /// measured.
+    Untuned {
+        /// The plan of a test of a Mersenne number.
+        plan: Plan,
     },
     /// The number was named in another form than its normal form, in which it is tested.
     NormalForm {
@@ -127,8 +135,21 @@ pub enum Note {
 impl Display for Note {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::ChoosingLength { number, kind } => {
+            Self::ChoosingLength { number, kind, device: DeviceChoice::On(device) } => write!(
+                f,
+                "{number}, {kind}: choosing a transform length on {device}; kernels that are not in the cache are \
+                 compiled first…"
+            ),
+            Self::ChoosingLength { number, kind, .. } => {
                 write!(f, "{number}, {kind}: choosing a transform length…")
+            }
+            Self::Untuned { plan } => {
+                let (p, place) = (plan.number().exponent(), plan.place());
+                write!(
+                    f,
+                    "M{p}: no time of this length is stored for {place}; `warpint tune {p} --device {place}` times \
+                     more kernels and stores the fastest"
+                )
             }
             Self::NormalForm { name, number } => write!(f, "{name} is {number}"),
             Self::LongMultiplier { number } => write!(

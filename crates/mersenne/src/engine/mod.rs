@@ -280,13 +280,18 @@ pub struct BuildOptions {
     pub variant: usize,
     /// Whether the engine checks its squarings ([`EngineFamily::checks_squarings`]).
     pub check_squarings: bool,
+    /// The step of most squarings, if it is known. An engine on a device then compiles the kernels of this step when
+    /// it is built, and with several registers also those of products, all at the same time. Other kernels are
+    /// compiled when they are first needed.
+    pub ahead: Option<Step>,
 }
 
 impl BuildOptions {
-    /// Creates options with the default variant, without checks of squarings.
+    /// Creates options with the default variant, without checks of squarings, whose kernels are
+    /// compiled when they are first needed.
     #[must_use]
     pub fn new(registers: usize, threads: usize) -> Self {
-        Self { registers, threads, variant: 0, check_squarings: false }
+        Self { registers, threads, variant: 0, check_squarings: false, ahead: None }
     }
 }
 
@@ -405,6 +410,23 @@ pub trait EngineFamily: Sync {
         length: usize,
         options: BuildOptions,
     ) -> Result<Box<dyn Engine>, EngineError>;
+
+    /// Compiles the kernels that an engine built by [`EngineFamily::build`] would compile, in parallel in rayon's
+    /// current thread pool. Building the engine then takes less time. Does nothing for a family without kernels.
+    ///
+    /// # Errors
+    /// Returns an error if a length or variant does not exist, or if a kernel cannot be compiled.
+    fn compile(&self, p: u32, length: usize, options: BuildOptions) -> Result<(), EngineError> {
+        let _ = (p, length, options);
+        Ok(())
+    }
+
+    /// Returns whether this family has been faster than the exact families at every measured length, on all
+    /// devices of the kind at its place. A plan then does not measure exact families for 2^p − 1. On a device this
+    /// may measure rates of the device, which takes some tenths of a second.
+    fn outruns_exact_families(&self) -> bool {
+        false
+    }
 
     /// Builds an engine for any number, like [`EngineFamily::build`].
     ///

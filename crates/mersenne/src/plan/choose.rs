@@ -5,6 +5,7 @@ use std::fmt;
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
+use rayon::prelude::*;
 use warpint_device::{CPU, DeviceChoice, DeviceError, DeviceId, first_gpu};
 
 use super::alike::largest_exponent;
@@ -204,6 +205,17 @@ pub(super) fn device_or_cpu(
     }
 }
 
+/// Compiles the kernels that [`Plan::fastest_measured`] needs for the plans, all in parallel.
+fn compile(plans: &[Plan]) {
+    let lengths: Vec<Plan> = plans
+        .iter()
+        .filter(|plan| plan.is_measurable() && plan.number.is_mersenne())
+        .flat_map(|plan| plan.near_lengths())
+        .collect();
+    // A plan whose kernels do not compile fails when it is measured.
+    lengths.par_iter().for_each(|plan| drop(plan.compile()));
+}
+
 /// Returns whether only one family is worth trying for a number: for k·2^n ± 1, `fp64` is faster than exact engines.
 fn has_one_family(number: Number) -> bool {
     number.base() == 2 && !number.is_mersenne()
@@ -232,12 +244,14 @@ impl Plan {
 
     /// Returns the fastest plan for the exponent. Uses stored times if they exist; otherwise
     /// measures plans. A measurement takes some tenths of a second or the time of about twenty
-    /// squarings, whichever is longer.
+    /// squarings, whichever is longer. On a device, kernels that are not in the cache are compiled before, those
+    /// of all plans at the same time.
     ///
     /// Within a family, only the shortest length and lengths at most an eighth longer are tried. If
     /// they are measured, a longer length must be faster than the shortest by more than 3 % to be
     /// chosen. On a device all families are tried, but only the one that [`Plan::new`] uses for numbers k·2^n ± 1 other
-    /// than Mersenne numbers. For other numbers k·b^n ± 1, no plan is tried whose spectrum is larger than that of
+    /// than Mersenne numbers. For 2^p − 1, exact families are not measured if that family outruns them
+    /// ([`EngineFamily::outruns_exact_families`]). For other numbers k·b^n ± 1, no plan is tried whose spectrum is larger than that of
     /// [`Plan::new`], and no statistical margin beside a proven one of the same length. On the CPU only the family that [`Plan::new`]
     /// uses and families with a stored time are tried, since `goldilocks` takes two to four times
     /// as long as `fp64` on the CPU.
@@ -406,21 +420,36 @@ impl Plan {
         let wanted = |plan: &&Self| {
             number.is_mersenne() || !(is_beside_proven(plan) || plan.is_larger(&first))
         };
-        let mut best: Option<(Self, f64)> = None;
-        for plan in shortest.iter().filter(wanted) {
-            let mut found = plan.fastest_stored(stored);
-            let measured = !plan.is_on_cpu() || plan.engine() == first.engine();
-            if found.is_none() && measured {
-                let alone = shortest.len() == 1 && plan.near_lengths().len() == 1;
-                found = if alone { Some((*plan, 0.0)) } else { plan.fastest_measured() };
+        let plans: Vec<_> = shortest.iter().filter(wanted).collect();
+        let known = plans.iter().filter_map(|plan| plan.fastest_stored(stored));
+        let mut found: Vec<(Self, f64)> = known.collect();
+        let is_unknown = |plan: &Self| plan.fastest_stored(stored).is_none();
+        let unknown: Vec<Self> = plans.iter().map(|plan| **plan).filter(is_unknown).collect();
+        let measured = first.worth_measuring(unknown);
+        match measured.as_slice() {
+            [plan] if found.is_empty() && plan.near_lengths().len() == 1 => {
+                found.push((*plan, 0.0));
             }
-            if let Some((plan, time)) = found
-                && best.is_none_or(|(_, least)| time < least)
-            {
-                best = Some((plan, time));
+            plans => {
+                compile(plans);
+                found.extend(plans.iter().filter_map(|plan| plan.fastest_measured()));
             }
         }
+        // Of equal times, the first one counts, which is that of an earlier family.
+        let best = found.into_iter().reduce(|best, next| if next.1 < best.1 { next } else { best });
         Ok(best.map_or(first, |(plan, _)| Self { exact: first.exact, ..plan }))
+    }
+
+    /// Returns those of the plans, each of another family, that may be faster than this one, which is the default.
+    fn worth_measuring(&self, plans: Vec<Self>) -> Vec<Self> {
+        let is_default = |plan: &Self| plan.engine() == self.engine();
+        if self.is_on_cpu() {
+            return plans.into_iter().filter(is_default).collect();
+        }
+        let others = plans.iter().any(|plan| !is_default(plan));
+        let alone = others && self.number.is_mersenne() && self.family.outruns_exact_families();
+        let wanted = |plan: &Self| !alone || is_default(plan) || !plan.family.is_exact();
+        plans.into_iter().filter(wanted).collect()
     }
 
     /// Returns whether the spectrum of this plan is known to be larger than that of another one. Families whose
@@ -481,13 +510,18 @@ impl Plan {
             .min_by(|a, b| a.1.total_cmp(&b.1))
     }
 
+    /// Returns whether the exponent is neither too small nor too large for a measurement to be worthwhile.
+    fn is_measurable(&self) -> bool {
+        let p = self.number.exponent();
+        p >= LEAST_WORTH_MEASURING && !(self.is_on_cpu() && p > MOST_WORTH_MEASURING)
+    }
+
     /// Measures the plans at this plan's length and at lengths at most an eighth longer. Returns
     /// the fastest plan and its time per squaring in seconds. A longer length is chosen only if its
     /// time is below [`GAIN`] times the time of this plan. Returns `None` if the exponent is too
     /// small or too large for a measurement to be worthwhile.
     fn fastest_measured(self) -> Option<(Self, f64)> {
-        let p = self.number.exponent();
-        if p < LEAST_WORTH_MEASURING || (self.is_on_cpu() && p > MOST_WORTH_MEASURING) {
+        if !self.is_measurable() {
             return None;
         }
         let seconds = |plan: &Self| {

@@ -271,6 +271,14 @@ impl Plan {
         Self { length: length.saturating_sub(1), ..*self }.longer()
     }
 
+    /// Compiles the kernels of an engine for squarings, if the plan's engine has kernels
+    /// ([`EngineFamily::compile`]).
+    pub(super) fn compile(&self) -> Result<(), EngineError> {
+        let (variant, ahead) = (self.variant, Some(Step::Square));
+        let options = BuildOptions { variant, ahead, ..BuildOptions::new(1, self.threads) };
+        self.family.compile(self.number.exponent(), self.length, options)
+    }
+
     /// Builds the plan's engine with the given number of registers.
     ///
     /// # Errors
@@ -314,13 +322,17 @@ impl Plan {
         registers: usize,
         check_squarings: bool,
     ) -> Result<Box<dyn Engine>, EngineError> {
-        let (number, length) = (self.number, self.length);
-        let options = BuildOptions {
-            registers,
-            threads: self.threads,
-            variant: self.variant,
-            check_squarings: check_squarings && self.checks_squarings(),
-        };
+        let ahead = Some(Step::Square);
+        self.build_with(BuildOptions { check_squarings, ahead, ..BuildOptions::new(registers, 1) })
+    }
+
+    /// Builds the plan's engine with the given options, but in the plan's variant and with the plan's number of
+    /// threads. Squarings are checked only if the engine can do so.
+    pub(crate) fn build_with(&self, options: BuildOptions) -> Result<Box<dyn Engine>, EngineError> {
+        let (number, length, registers) = (self.number, self.length, options.registers);
+        let check_squarings = options.check_squarings && self.checks_squarings();
+        let (threads, variant) = (self.threads, self.variant);
+        let options = BuildOptions { threads, variant, check_squarings, ..options };
         self.family.build_for(number, length, options).map_err(|error| match error {
             EngineError::Device(source @ DeviceError::OutOfMemory { .. }) => {
                 match self.family.device_bytes(number, length, registers) {

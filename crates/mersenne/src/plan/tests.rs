@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::ops::RangeInclusive;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use warpint_device::DeviceError;
@@ -23,17 +24,40 @@ struct OnGpu {
     works: Result<(), DeviceError>,
     /// The only length for which `is_dominated` returns true; 0 means no length.
     dominated: usize,
+    /// Whether it has the name `fp64` and is faster than exact families.
+    outruns: bool,
+    /// The number of plans whose kernels were compiled.
+    compiled: AtomicUsize,
 }
 
-static SOUND: OnGpu = OnGpu { works: Ok(()), dominated: 0 };
+static SOUND: OnGpu = OnGpu::new(Ok(()), 0, false);
+
+impl OnGpu {
+    const fn new(works: Result<(), DeviceError>, dominated: usize, outruns: bool) -> Self {
+        Self { works, dominated, outruns, compiled: AtomicUsize::new(0) }
+    }
+}
 
 impl EngineFamily for OnGpu {
     fn name(&self) -> &'static str {
-        "goldilocks"
+        if self.outruns { "fp64" } else { "goldilocks" }
     }
 
     fn place(&self) -> &str {
         "cuda:0"
+    }
+
+    fn is_exact(&self) -> bool {
+        !self.outruns
+    }
+
+    fn outruns_exact_families(&self) -> bool {
+        self.outruns
+    }
+
+    fn compile(&self, _: u32, _: usize, _: BuildOptions) -> Result<(), EngineError> {
+        self.compiled.fetch_add(1, Ordering::Relaxed);
+        Ok(())
     }
 
     fn shortest_worthwhile(&self) -> usize {
@@ -82,7 +106,7 @@ impl Profiled for OnGpu {
 }
 
 fn broken(error: DeviceError) -> &'static OnGpu {
-    Box::leak(Box::new(OnGpu { works: Err(error), dominated: 0 }))
+    Box::leak(Box::new(OnGpu::new(Err(error), 0, false)))
 }
 
 fn mersenne(p: u64) -> Number {
@@ -210,7 +234,7 @@ fn stored_times_decide_over_engines_lengths_and_variants() {
 
 #[test]
 fn a_length_that_is_dominated_is_not_chosen_but_there() {
-    static DOMINATED: OnGpu = OnGpu { works: Ok(()), dominated: 10 << 10 };
+    static DOMINATED: OnGpu = OnGpu::new(Ok(()), 10 << 10, false);
     let gpu: [&'static dyn EngineFamily; 1] = [&DOMINATED];
     let p = mersenne(216_091);
     let plan = |length| {
@@ -226,6 +250,37 @@ fn a_length_that_is_dominated_is_not_chosen_but_there() {
     let short = Plan::of_family(smaller, &DOMINATED, None, Some(1)).unwrap();
     assert_eq!(short.length(), 8 << 10);
     assert_eq!(short.longer().unwrap().length(), 10 << 10);
+}
+
+#[test]
+fn an_exact_family_is_measured_only_if_it_may_be_faster() {
+    let p = mersenne(216_091);
+    let compiled = |family: &OnGpu| family.compiled.load(Ordering::Relaxed);
+    for outruns in [true, false] {
+        let first = Box::leak(Box::new(OnGpu::new(Ok(()), 0, true)));
+        first.outruns = outruns;
+        let first: &'static OnGpu = first;
+        let exact: &'static OnGpu = Box::leak(Box::new(OnGpu::new(Ok(()), 0, false)));
+        let families: [&'static dyn EngineFamily; 2] = [first, exact];
+        let fastest = |request: &PlanRequest, times: &Times| {
+            let plan = Plan::fastest_among(p, &families, "cuda:0", request, times).unwrap();
+            plan.engine()
+        };
+        fastest(&PlanRequest::default(), &Times::default());
+        // Both have one length near the shortest one. If nothing else is measured, the length of `first` is not either.
+        let each = if outruns { 0 } else { 1 };
+        assert_eq!((compiled(first), compiled(exact)), (each, each));
+        if outruns {
+            // A stored time counts, and so does a request.
+            let plan = Plan::of_family(p, exact, None, None).unwrap();
+            let times = Times::default().with(&plan, "4x4", 1);
+            let times = times.with(&Plan::of_family(p, first, None, None).unwrap(), "4x4", 2);
+            assert_eq!(fastest(&PlanRequest::default(), &times), "goldilocks");
+            let request = PlanRequest { engine: Some("goldilocks"), ..PlanRequest::default() };
+            assert_eq!(fastest(&request, &Times::default()), "goldilocks");
+            assert_eq!(compiled(exact), 0);
+        }
+    }
 }
 
 #[test]

@@ -14,7 +14,7 @@ use super::Clock;
 use super::ll::LucasLehmer;
 use super::sequence::{Advance, Sequence};
 use crate::checkpoint::{Confirmation, State};
-use crate::{Check, DigestedResidue, Engine, EngineError, Plan, Residue, Verdict};
+use crate::{Check, DigestedResidue, Engine, EngineError, Plan, Residue, Step, Verdict};
 
 /// The duration of a stretch on the first engine. A stretch is the work between two comparisons of
 /// the engines. An error costs at most the work of one stretch.
@@ -160,6 +160,10 @@ impl Sequence for Doubled {
 
     fn registers(&self) -> usize {
         self.first.registers()
+    }
+
+    fn step(&self) -> Step {
+        self.first.step()
     }
 
     fn first(&self) -> State {

@@ -12,7 +12,8 @@ use super::watch::JacobiWatch;
 use super::{Clock, Finished, Memory, RunOptions, TestError, TestSpec};
 use crate::checkpoint::{CheckpointStore, LeastLength, State};
 use crate::{
-    Check, Engine, EngineError, ErrorCounts, Event, Outcome, Plan, Residue, StopToken, Verdict,
+    BuildOptions, Check, Engine, EngineError, ErrorCounts, Event, Outcome, Plan, Residue,
+    StopToken, Verdict,
 };
 
 /// The longest time between a failed save and the next attempt.
@@ -155,7 +156,11 @@ impl<'a> Driver<'a> {
             let (engine, length) = (self.plan.engine(), self.plan.length());
             self.plan = self.plan.checking().ok_or(TestError::Unchecked { engine, length })?;
         }
-        let mut built = self.plan.build_checked(sequence.registers(), checks)?;
+        let mut built = self.plan.build_with(BuildOptions {
+            check_squarings: checks,
+            ahead: Some(sequence.step()),
+            ..BuildOptions::new(sequence.registers(), 1)
+        })?;
         let engine = built.as_mut();
         let checked_before = self.checked;
         sequence.load(engine, good)?;

@@ -149,6 +149,10 @@ impl Sequence for LucasLehmer {
         1
     }
 
+    fn step(&self) -> Step {
+        Step::SquareMinusTwo
+    }
+
     fn first(&self) -> State {
         State {
             kind: self.kind(),

@@ -1,7 +1,7 @@
 //! The interface between the driver and a test: a sequence that advances, and its states.
 
 use crate::checkpoint::State;
-use crate::{Check, Engine, EngineError, Residue, Verdict};
+use crate::{Check, Engine, EngineError, Residue, Step, Verdict};
 
 /// A sequence of squarings that is computed on an engine, and may make checks of its own.
 ///
@@ -12,6 +12,11 @@ pub(super) trait Sequence {
 
     /// Returns the number of registers that the engine must have.
     fn registers(&self) -> usize;
+
+    /// Returns the step of most squarings.
+    fn step(&self) -> Step {
+        Step::Square
+    }
 
     /// Sets the iterations, ascending, at which the sequence halts with [`Advance::Reached`].
     /// Sequences that cannot halt at given iterations ignore the call.

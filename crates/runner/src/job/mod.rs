@@ -14,7 +14,7 @@ use warpint_mersenne::checkpoint::CheckpointStore;
 use warpint_mersenne::proof::{Points, ProofError, Subject};
 use warpint_mersenne::{
     Factor, Finished, Number, Outcome, Plan, PlanRequest, ResidueSink, RunOptions, StopToken,
-    TestSpec, TunedTimes, trial_factor,
+    StoredTimes as _, TestSpec, TunedTimes, trial_factor,
 };
 
 use crate::RunError;
@@ -292,7 +292,17 @@ impl<'a> Job<'a> {
         let number = self.spec.number;
         let slow = number.is_mersenne() && number.bits() > SLOW_TO_PLAN;
         if slow && request.length.is_none() {
-            reporter.say(&Note::ChoosingLength { number, kind: self.spec.kind });
+            let (kind, device) = (self.spec.kind, request.device);
+            reporter.say(&Note::ChoosingLength { number, kind, device });
+        }
+    }
+
+    /// Says that a whole test on a device will use a plan without a stored time.
+    fn say_untuned(&self, plan: Plan, tuned: &TunedTimes, reporter: &Reporter) {
+        let is_long = self.spec.number.is_mersenne() && self.spec.number.bits() > SLOW_TO_PLAN;
+        let is_stored = tuned.get(&plan.timing_key()).is_some();
+        if is_long && self.is_whole() && !plan.is_on_cpu() && !is_stored {
+            reporter.say(&Note::Untuned { plan });
         }
     }
 }
@@ -390,6 +400,7 @@ impl Run<'_> {
                     Plan::new(number, request)
                 };
                 let first = plan.map_err(|e| e.of_request(request))?;
+                self.job.say_untuned(first, &tuned, &self.reporter);
                 Plans { first, second: None }
             }
         };

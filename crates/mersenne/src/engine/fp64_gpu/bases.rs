@@ -21,7 +21,7 @@ use super::tables;
 use super::words::Prepared;
 use crate::engine::fp64::margin;
 use crate::engine::gpu::{Machine, Products, Shape as _};
-use crate::engine::{Engine, EngineError, Margin};
+use crate::engine::{BuildOptions, Engine, EngineError, Margin};
 use crate::layout::{DigitLayout, StoredDigits};
 use crate::{Number, Sign};
 
@@ -158,24 +158,24 @@ pub(super) fn build(
     device: &Device,
     number: Number,
     shape: Shape,
-    registers: usize,
+    options: BuildOptions,
 ) -> Result<Box<dyn Engine>, EngineError> {
     let length = 2 * shape.points();
     let layout = DigitLayout::new(number, length);
     let layout = layout.ok_or_else(|| unusable(number, length, "there are no such words"))?;
     let stored = || StoredDigits::new(layout);
-    let products = Products::<Form<StoredDigits>>::new(device, stored(), shape, false)?;
-    Ok(Box::new(Machine::new(device, stored(), registers, products)?))
+    let products = Products::<Form<StoredDigits>>::new(device, stored(), shape, options.into())?;
+    Ok(Box::new(Machine::new(device, stored(), options.registers, products)?))
 }
 
 #[cfg(test)]
 #[cfg(feature = "sim")]
 mod tests {
     use super::*;
+    use crate::engine::EngineFamily as _;
     use crate::engine::fp64_gpu::Fp64On;
     use crate::engine::gpu::compared;
     use crate::engine::plain::Plain;
-    use crate::engine::{BuildOptions, EngineFamily as _};
     use crate::{Residue, Shift};
     use rand::SeedableRng;
     use rand_chacha::ChaCha8Rng;

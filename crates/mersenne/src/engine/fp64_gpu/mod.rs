@@ -27,7 +27,7 @@ mod words;
 
 use std::ops::RangeInclusive;
 
-use warpint_device::Source;
+use warpint_device::{Device, Source, fp64_rate};
 
 use super::fp64::{Fp64, margin};
 use super::gpu::{self, Arithmetic, Family, OnDevice, Others, Part, Shape as _, StepKind};
@@ -195,6 +195,13 @@ impl Arithmetic for Fp64 {
 
 impl Family for Fp64 {
     const LENGTHS_ARE: &'static str = "not a length of this engine on this device";
+
+    /// Where double precision runs at full rate (H100, H200), `goldilocks` and `hybrid` took 1.3 to 1.9 times as
+    /// long at every exponent from 6,972,593 to 332,192,831 (`benches/runs/2026-11-27-h200/engines-bench.txt`).
+    /// If the rate cannot be measured, the families are measured.
+    fn outruns_exact_families_on(device: &Device) -> bool {
+        fp64_rate(device).is_ok_and(|rate| rate.is_full())
+    }
 
     fn can_check_squarings(p: u32, length: usize) -> bool {
         squares::carries_fit(p, length)

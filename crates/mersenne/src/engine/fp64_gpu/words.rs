@@ -236,7 +236,8 @@ mod tests {
         let device = Device::simulator().unwrap();
         let layout = WordLayout::new(4423, 256);
         let shape = Shape::best(layout.len(), device.info().shared_memory_per_block).unwrap();
-        let mut products = Products::<Fp64>::new(&device, layout, shape, false).unwrap();
+        let mut products =
+            Products::<Fp64>::new(&device, layout, shape, BuildOptions::new(1, 1).into()).unwrap();
         let mut points = vec![[0.0; 2]; shape.points()];
         points[5] = [value, 0.0];
         products.spectrum.upload(&points).unwrap();
@@ -265,7 +266,8 @@ mod tests {
         let length = 2 * shape.points();
         let p = (15 * length as u32) | 1;
         let layout = WordLayout::new(p, length);
-        let products = Products::<Fp64>::new(device, layout, shape, false).unwrap();
+        let products =
+            Products::<Fp64>::new(device, layout, shape, BuildOptions::new(1, 1).into()).unwrap();
         let mut engine = Machine::new(device, layout, 1, products).unwrap();
         let holds = |n: &usize| Goldilocks.margin(p, *n).is_ok_and(|margin| margin.bits >= 0.0);
         let exact = Goldilocks.lengths(1, length).into_iter().find(holds).unwrap();

@@ -239,7 +239,7 @@ impl Others for PowersPlusOne {
         }
         let layout = layout_of(number, length).ok_or_else(|| missing("no such words"))?;
         let stored = || StoredDigits::new(layout);
-        let products = Products::<Digits>::new(device, stored(), shape, false)?;
+        let products = Products::<Digits>::new(device, stored(), shape, options.into())?;
         Ok(Box::new(Machine::new(device, stored(), options.registers, products)?))
     }
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use warpint_device::{Device, Source};
 
 use super::gang::Gangs;
-use super::kernels::{default_parts, source, sources_of_gang};
+use super::kernels::{Use, default_parts, first_sources, source, sources_of_gang};
 use super::machine::Machine;
 use super::products::Products;
 use super::{Arithmetic, Family, Layout as _, Shape, squares};
@@ -215,6 +215,18 @@ impl<A: Family> EngineFamily for OnDevice<A> {
         A::can_check_squarings(p, length) && self.shape(length, variant).is_ok_and(fits)
     }
 
+    fn compile(&self, p: u32, length: usize, options: BuildOptions) -> Result<(), EngineError> {
+        let shape = self.shape(length, options.variant);
+        let shape = shape.map_err(|reason| A::unusable(p, length, reason))?;
+        let sources = first_sources::<A>(&shape, p.into(), Use::from(options), None);
+        self.device.programs(&sources)?;
+        Ok(())
+    }
+
+    fn outruns_exact_families(&self) -> bool {
+        self.place != "sim" && A::outruns_exact_families_on(&self.device)
+    }
+
     fn build(
         &self,
         p: u32,
@@ -229,7 +241,7 @@ impl<A: Family> EngineFamily for OnDevice<A> {
         if check && !self.checks_squarings(p, length, options.variant) {
             return Err(A::unusable(p, length, "squarings cannot be checked".into()));
         }
-        let products = Products::<A>::new(&self.device, layout, shape, check)?;
+        let products = Products::<A>::new(&self.device, layout, shape, options.into())?;
         Ok(Box::new(Machine::new(&self.device, layout, options.registers, products)?))
     }
 

@@ -386,7 +386,12 @@ mod tests {
                 .into_iter()
                 .map(|number| {
                     let layout = || StoredForm::new(FormLayout::new(number.parse().unwrap(), 1024));
-                    let products = Products::<Form<_>>::new(&device, layout(), shape, false);
+                    let products = Products::<Form<_>>::new(
+                        &device,
+                        layout(),
+                        shape,
+                        BuildOptions::new(1, 1).into(),
+                    );
                     let mut machine =
                         Machine::new(&device, layout(), 1, products.unwrap()).unwrap();
                     machine.set(0, 3, Shift::ZERO).unwrap();

@@ -4,7 +4,7 @@ use warpint_device::{Device, DeviceError, Kernel, Source, common};
 
 use super::{Arithmetic, Layout as _, Line, Shape, squares};
 use crate::Number;
-use crate::engine::Step;
+use crate::engine::{BuildOptions, Step};
 
 /// The operation on the words of a product before their carries are propagated. It is compiled into
 /// the kernels of columns if the family has specialised kernels ([`Arithmetic::SPECIALISED`]).
@@ -157,6 +157,53 @@ fn carrying<A: Arithmetic>(step: Step, all: bool) -> Vec<Part> {
     measured
 }
 
+/// What an engine is for. It determines which kernels are built with the engine.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::engine) struct Use {
+    /// The step of most squarings, if kernels are built for it.
+    ahead: Option<Step>,
+    /// Whether the engine has registers to multiply.
+    multiplies: bool,
+    /// Whether kernels of columns make the sums by which squarings are checked.
+    pub(in crate::engine) sums: bool,
+}
+
+impl From<BuildOptions> for Use {
+    fn from(options: BuildOptions) -> Self {
+        let BuildOptions { registers, ahead, check_squarings, .. } = options;
+        Self { ahead, multiplies: registers > 1, sums: check_squarings }
+    }
+}
+
+/// Returns the kernels that are built with an engine. If a kernel reduces products, k has `factors` digits.
+fn first_parts<A: Arithmetic>(shape: &A::Shape, of: Use, factors: Option<u32>) -> Vec<Part> {
+    let mut parts = common::<A>(shape, factors);
+    parts.extend(of.sums.then_some(Part::SumDigits));
+    // Without specialised kernels, all steps have the same ones.
+    let step = if A::SPECIALISED { of.ahead } else { Some(Step::Square) };
+    parts.extend(step.into_iter().flat_map(|step| carrying::<A>(step, true)));
+    if of.multiplies && of.ahead.is_some() {
+        for part in product::<A>(shape).into_iter().chain(carrying::<A>(Step::Square, false)) {
+            if !parts.contains(&part) {
+                parts.push(part);
+            }
+        }
+    }
+    parts
+}
+
+/// Returns the sources of the kernels that are built with an engine. If a kernel reduces products, k has
+/// `factors` digits.
+pub(super) fn first_sources<A: Arithmetic>(
+    shape: &A::Shape,
+    number: Number,
+    of: Use,
+    factors: Option<u32>,
+) -> Vec<Source> {
+    let parts = first_parts::<A>(shape, of, factors).into_iter();
+    parts.map(|part| source::<A>(shape, number, part, of.sums)).collect()
+}
+
 /// Returns the kernels that an engine compiles by default: all except the kernels for
 /// [`Step::SquareTimes`]. If a kernel reduces products, k has `factors` digits.
 pub(super) fn default_parts<A: Arithmetic>(shape: &A::Shape, factors: Option<u32>) -> Vec<Part> {
@@ -233,22 +280,18 @@ pub(super) struct Kernels<A: Arithmetic> {
 }
 
 impl<A: Arithmetic> Kernels<A> {
-    /// Builds the kernels that every squaring needs. Also builds the kernels that propagate
-    /// carries, if the family builds them once for all steps. If `sums`, kernels of columns make
-    /// the sums by which squarings are checked. If a kernel reduces products, k has `factors` digits.
+    /// Builds the kernels that every squaring needs, and those that the engine is known to need, all at the same
+    /// time. If a kernel reduces products, k has `factors` digits.
     pub(super) fn new(
         device: &Device,
         shape: A::Shape,
         number: Number,
-        sums: bool,
+        of: Use,
         factors: Option<u32>,
     ) -> Result<Self, DeviceError> {
+        let sums = of.sums;
         let mut kernels = Self { device: device.clone(), shape, number, sums, built: vec![] };
-        let mut parts = common::<A>(&kernels.shape, factors);
-        parts.extend(sums.then_some(Part::SumDigits));
-        if !A::SPECIALISED {
-            parts.extend(carrying::<A>(Step::Square, true));
-        }
+        let parts = first_parts::<A>(&kernels.shape, of, factors);
         kernels.build(&parts)?;
         Ok(kernels)
     }
@@ -328,5 +371,47 @@ impl<A: Arithmetic> Kernels<A> {
     ) -> Result<&Kernel, DeviceError> {
         let unmeasured = if measured { None } else { self.find(part(false)) };
         unmeasured.map_or_else(|| self.get(part(true)), Ok)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::fp64::Fp64;
+    use crate::engine::goldilocks::Goldilocks;
+
+    const SHARED: u32 = 227 << 10;
+
+    /// Checks for a transform length that kernels built ahead are all that the squarings and products need, and that without a
+    /// known step only those of every squaring are built.
+    fn check_ahead<A: Arithmetic>(length: usize) {
+        let shape = &A::Shape::best(length, SHARED).unwrap();
+        for step in [Step::Square, Step::SquareMinusTwo] {
+            for sums in [false, true] {
+                let of = Use { ahead: Some(step), multiplies: true, sums };
+                let parts = first_parts::<A>(shape, of, None);
+                let distinct =
+                    |part: &Part| parts.iter().filter(|other| *other == part).count() == 1;
+                assert!(parts.iter().all(distinct), "{parts:?}");
+                let needed = [common::<A>(shape, None), carrying::<A>(step, true)].concat();
+                let products = [product::<A>(shape), carrying::<A>(Step::Square, false)].concat();
+                let all = needed.iter().chain(&products);
+                assert!(all.clone().all(|part| parts.contains(part)), "{step:?}: {parts:?}");
+                assert_eq!(parts.contains(&Part::SumDigits), sums);
+
+                let single = first_parts::<A>(shape, Use { multiplies: false, ..of }, None);
+                assert!(needed.iter().all(|part| single.contains(part)), "{step:?}: {single:?}");
+                assert!(!product::<A>(shape).iter().any(|part| single.contains(part)));
+            }
+        }
+        let later = first_parts::<A>(shape, BuildOptions::new(3, 1).into(), None);
+        let specialised = later.iter().any(|part| matches!(part, Part::Columns { .. }));
+        assert_eq!(specialised, !A::SPECIALISED, "{later:?}");
+    }
+
+    #[test]
+    fn kernels_are_built_ahead_for_a_known_step() {
+        check_ahead::<Fp64>(393_216);
+        check_ahead::<Goldilocks>(1 << 18);
     }
 }

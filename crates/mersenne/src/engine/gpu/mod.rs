@@ -142,6 +142,12 @@ pub(super) trait Family: Arithmetic<Layout = WordLayout> + EngineFamily + Defaul
         false
     }
 
+    /// Returns whether the family is faster than the exact families on a device
+    /// ([`EngineFamily::outruns_exact_families`]).
+    fn outruns_exact_families_on(_device: &Device) -> bool {
+        false
+    }
+
     /// Returns the kernels that a Lucas–Lehmer test with checked squarings compiles; none if the
     /// kernels cannot check squarings.
     fn checked_parts() -> Vec<Part> {

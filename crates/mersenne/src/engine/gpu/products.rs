@@ -4,7 +4,7 @@ use warpint_device::{
     Arg, Buffer, Capture, Device, DeviceError, Kernel, Launch, assert_room, structure,
 };
 
-use super::kernels::{Kernels, Part, RowsKind, sources_of_gang};
+use super::kernels::{Kernels, Part, RowsKind, Use, sources_of_gang};
 use super::reduction::Reduction;
 use super::{Arithmetic, Layout as _, Shape, Words, gang};
 use crate::Shift;
@@ -131,14 +131,15 @@ impl<A: Arithmetic> Passes<A> {
 }
 
 impl<A: Arithmetic> Products<A> {
-    /// Creates the buffers and kernels of a shape. If `check`, squarings are checked.
+    /// Creates the buffers and kernels of a shape, for the use of the engine. If `of.sums`, squarings are
+    /// checked.
     pub(in crate::engine) fn new(
         device: &Device,
         layout: A::Layout,
         shape: A::Shape,
-        check: bool,
+        of: Use,
     ) -> Result<Self, EngineError> {
-        let (words, tables) = A::Words::new(device, &layout, &shape, check)?;
+        let (words, tables) = A::Words::new(device, &layout, &shape, of.sums)?;
         let reduction = layout.reduction(device)?;
         let factors = reduction.as_ref().map(Reduction::factors);
         let mut carries = device.alloc((shape.tiles() * shape.rows()) as usize)?;
@@ -153,7 +154,7 @@ impl<A: Arithmetic> Products<A> {
             passes: Passes {
                 column_tables: device.upload(&tables.columns)?,
                 row_tables: device.upload(&tables.rows)?,
-                kernels: Kernels::new(device, shape, layout.number(), check, factors)?,
+                kernels: Kernels::new(device, shape, layout.number(), of, factors)?,
                 layout,
                 shape,
             },
@@ -418,6 +419,7 @@ impl<A: Arithmetic> Products<A> {
 #[cfg(feature = "sim")]
 mod tests {
     use super::*;
+    use crate::engine::BuildOptions;
     use crate::engine::fp64::Fp64;
     use crate::engine::goldilocks::Goldilocks;
     use crate::engine::hybrid::Hybrid;
@@ -427,7 +429,8 @@ mod tests {
         let device = Device::simulator().unwrap();
         let layout = WordLayout::new(11_213, 1 << 10);
         let shape = A::Shape::best(layout.len(), device.info().shared_memory_per_block).unwrap();
-        let mut products = Products::<A>::new(&device, layout, shape, false).unwrap();
+        let mut products =
+            Products::<A>::new(&device, layout, shape, BuildOptions::new(1, 1).into()).unwrap();
         assert_eq!(products.sync(), Ok(()));
         let blocks = u64::from(shape.tiles() + 1);
         for (next, is_right) in [(3 * blocks, true), (3 * blocks - 1, false), (GIVEN_UP + 5, false)]

@@ -19,7 +19,8 @@ use warpint_natural::limbs;
 fn computes_rightly<A: Limited>(device: &Device, shape: Shape, p: u32) {
     let length = 2 * shape.points();
     let layout = WordLayout::new(p, length);
-    let products = Products::<A>::new(device, layout, shape, false).unwrap();
+    let products =
+        Products::<A>::new(device, layout, shape, BuildOptions::new(1, 1).into()).unwrap();
     let mut engine = Machine::new(device, layout, 3, products).unwrap();
     let holds = |n: &usize| Goldilocks.margin(p, *n).is_ok_and(|margin| margin.bits >= 0.0);
     let exact = Goldilocks.lengths(1, 2 * length).into_iter().find(holds).unwrap();
@@ -156,7 +157,8 @@ fn judged<A: Limited>(value: f64) -> Result<(), EngineError> {
     let device = Device::simulator().unwrap();
     let layout = WordLayout::new(11_213, 512);
     let shape = Shape::best(layout.len(), device.info().shared_memory_per_block).unwrap();
-    let mut products = Products::<A>::new(&device, layout, shape, false).unwrap();
+    let mut products =
+        Products::<A>::new(&device, layout, shape, BuildOptions::new(1, 1).into()).unwrap();
     let mut points = vec![0u64; A::spectrum_points(&shape)];
     points[10] = value.to_bits();
     products.spectrum.upload(&points).unwrap();
@@ -285,7 +287,8 @@ fn extremes(p: u32, n: usize) -> Vec<Residue> {
 fn refused_extremes<A: Limited>(device: &Device, shape: Shape, p: u32) -> usize {
     let length = 2 * shape.points();
     let layout = WordLayout::new(p, length);
-    let products = Products::<A>::new(device, layout, shape, false).unwrap();
+    let products =
+        Products::<A>::new(device, layout, shape, BuildOptions::new(1, 1).into()).unwrap();
     let mut engine = Machine::new(device, layout, 3, products).unwrap();
     let mul =
         |x: &Residue, y: &Residue| Residue::from_limbs(p, &limbs::mul_mod(x.limbs(), y.limbs(), p));
@@ -354,7 +357,9 @@ fn digits_with_too_large_a_norm_are_refused() {
     let p = 31 * length as u32 - 1;
     let layout = WordLayout::new(p, length);
     let shape = Shape::best(length, device.info().shared_memory_per_block).unwrap();
-    let products = Products::<HybridFast>::new(&device, layout, shape, false).unwrap();
+    let products =
+        Products::<HybridFast>::new(&device, layout, shape, BuildOptions::new(1, 1).into())
+            .unwrap();
     let mut engine = Machine::new(&device, layout, 1, products).unwrap();
     let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(1);
     let random: Vec<u64> = (0..p.div_ceil(64)).map(|_| rng.random()).collect();

@@ -391,13 +391,13 @@ impl Others for OtherNumbers {
             return Err(unusable(number, length, "squarings cannot be checked"));
         }
         if !is_weighted {
-            return padded::build(device, number, shape, options.registers);
+            return padded::build(device, number, shape, options);
         }
         if number.base() != 2 {
-            return bases::build(device, number, shape, options.registers);
+            return bases::build(device, number, shape, options);
         }
         let layout = || StoredForm::new(FormLayout::new(number, length));
-        let products = Products::<Form<StoredForm>>::new(device, layout(), shape, false)?;
+        let products = Products::<Form<StoredForm>>::new(device, layout(), shape, options.into())?;
         let machine = Machine::new(device, layout(), options.registers, products)?;
         Ok(Box::new(machine.in_gang(gangs)?))
     }

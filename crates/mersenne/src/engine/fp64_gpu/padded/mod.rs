@@ -27,7 +27,7 @@ use super::words::Prepared;
 use super::{LARGEST_MULTIPLIER, constants};
 use crate::engine::fp64::margin;
 use crate::engine::gpu::{self, Layout, Machine, Products, Reduction, Shape as _};
-use crate::engine::{Engine, EngineError, Margin};
+use crate::engine::{BuildOptions, Engine, EngineError, Margin};
 use crate::layout::{PaddedLayout, StoredPadded};
 use crate::{Number, Residue, Shift};
 
@@ -262,14 +262,15 @@ pub(super) fn build(
     device: &Device,
     number: Number,
     shape: Shape,
-    registers: usize,
+    options: BuildOptions,
 ) -> Result<Box<dyn Engine>, EngineError> {
     let length = 2 * shape.points();
     let layout = PaddedLayout::new(number, length);
     let layout = layout.ok_or_else(|| unusable(number, length, "there are no such words"))?;
     let words = PaddedWords::new(device, layout)?;
-    let products = Products::<Form<PaddedWords>>::new(device, words.shared(), shape, false)?;
-    Ok(Box::new(Machine::new(device, words, registers, products)?))
+    let products =
+        Products::<Form<PaddedWords>>::new(device, words.shared(), shape, options.into())?;
+    Ok(Box::new(Machine::new(device, words, options.registers, products)?))
 }
 
 #[cfg(test)]

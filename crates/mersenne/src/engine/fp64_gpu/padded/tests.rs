@@ -6,7 +6,7 @@ use crate::engine::fp64_gpu::Fp64On;
 use crate::engine::fp64_gpu::form::is_weighted;
 use crate::engine::gpu::compared;
 use crate::engine::plain::Plain;
-use crate::engine::{BuildOptions, EngineFamily as _, Step};
+use crate::engine::{EngineFamily as _, Step};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rug::{Complete, Integer};
@@ -130,7 +130,12 @@ fn spectra_of_products_are_those_of_reduced_products() {
     for layout in layouts().into_iter().skip(1).step_by(6) {
         let Some(shape) = Shape::best(layout.len(), shared_memory) else { continue };
         let words = PaddedWords::new(&device, layout).unwrap();
-        let products = Products::<Form<PaddedWords>>::new(&device, words, shape, false);
+        let products = Products::<Form<PaddedWords>>::new(
+            &device,
+            words,
+            shape,
+            BuildOptions::new(1, 1).into(),
+        );
         let mut products = products.unwrap();
         products.prepare(Step::Square, Shift::ZERO, true).unwrap();
         let [most, _] = largest_digits(&layout);

@@ -361,7 +361,7 @@ impl<A: Limited + Sync> Others for OtherBases<A> {
         let layout = DigitLayout::new(number, length);
         let layout = layout.ok_or_else(|| refuse("there are no such words"))?;
         let stored = || StoredDigits::new(layout);
-        let products = Products::<Bases<A>>::new(device, stored(), shape, false)?;
+        let products = Products::<Bases<A>>::new(device, stored(), shape, options.into())?;
         Ok(Box::new(Machine::new(device, stored(), options.registers, products)?))
     }
 }
