@@ -1,4 +1,4 @@
-"""Published values: the files in tests/vectors of the repository."""
+"""Published values: files of the repository, in tests/vectors and crates/selftest/vectors."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-FOLDER = Path(__file__).parents[2] / "tests" / "vectors"
+ROOT = Path(__file__).parents[2]
+FOLDERS = [ROOT / "crates" / "selftest" / "vectors", ROOT / "tests" / "vectors"]
 
 
 @cache
@@ -19,7 +20,8 @@ def vectors(name: str) -> dict[str, Any]:
         pytest.skip("reading TOML needs Python 3.11")
     import tomllib
 
-    path = FOLDER / f"{name}.toml"
-    if not path.exists():
-        pytest.skip(f"{path} is part of the repository, not of the package")
-    return tomllib.loads(path.read_text(encoding="utf-8"))
+    for folder in FOLDERS:
+        path = folder / f"{name}.toml"
+        if path.exists():
+            return tomllib.loads(path.read_text(encoding="utf-8"))
+    pytest.skip(f"{name}.toml is part of the repository, not of the package")

@@ -16,7 +16,7 @@
 //! * [`huge`]: products, quotients and digits of long numbers on devices;
 //! * [`transforms`]: transforms over fields and rings, on the CPU and on devices;
 //! * [`sample`]: exponents, residues and shifts for tests, drawn from a seed;
-//! * [`vectors`]: the known answers of `tests/vectors`.
+//! * [`vectors`]: the known answers of `crates/selftest/vectors`.
 
 pub mod batches;
 pub mod collatz;

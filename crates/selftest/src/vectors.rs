@@ -1,9 +1,9 @@
-//! The known answers in `tests/vectors`. The files are compiled into the program.
+//! The known answers in `crates/selftest/vectors`. The files are compiled into the program.
 
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-/// The content of `tests/vectors/mersenne_primes.toml`.
+/// The content of `crates/selftest/vectors/mersenne_primes.toml`.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MersennePrimes {
@@ -13,7 +13,7 @@ pub struct MersennePrimes {
     pub exponents: Vec<u32>,
 }
 
-/// The content of `tests/vectors/small_residues.toml`.
+/// The content of `crates/selftest/vectors/small_residues.toml`.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SmallResidues {
@@ -36,7 +36,7 @@ pub struct SmallResidue {
     pub prp: String,
 }
 
-/// The content of `tests/vectors/residues.toml`.
+/// The content of `crates/selftest/vectors/residues.toml`.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct InterimResidues {
@@ -70,7 +70,7 @@ pub enum Sequence {
     Prp,
 }
 
-/// The content of `tests/vectors/fermat_residues.toml`.
+/// The content of `crates/selftest/vectors/fermat_residues.toml`.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FermatResidues {
@@ -92,7 +92,7 @@ pub struct FermatResidue {
     pub res64: String,
 }
 
-/// The content of `tests/vectors/proof_layout.toml`.
+/// The content of `crates/selftest/vectors/proof_layout.toml`.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ProofLayout {
@@ -139,7 +139,7 @@ impl KnownProof {
 
 /// A file of known answers cannot be parsed.
 #[derive(Debug, Clone, thiserror::Error)]
-#[error("tests/vectors/{file}: {source}")]
+#[error("crates/selftest/vectors/{file}: {source}")]
 pub struct VectorError {
     /// The name of the file.
     file: &'static str,
@@ -149,7 +149,7 @@ pub struct VectorError {
 
 macro_rules! vector_file {
     ($file:literal) => {
-        ($file, include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/vectors/", $file)))
+        ($file, include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/vectors/", $file)))
     };
 }
 
@@ -233,6 +233,6 @@ mod tests {
     #[test]
     fn says_which_file_is_wrong() {
         let error = parse::<SmallResidues>(("some.toml", "source = 3")).unwrap_err();
-        assert!(error.to_string().starts_with("tests/vectors/some.toml: "), "{error}");
+        assert!(error.to_string().starts_with("crates/selftest/vectors/some.toml: "), "{error}");
     }
 }

@@ -13,7 +13,7 @@ fn small_exponents() -> impl Iterator<Item = u64> {
     primes::primes_between(3, 1_999).chain([4_423, 4_441])
 }
 
-/// Returns the text of `tests/vectors/small_residues.toml`. For every p of `small_exponents`, it
+/// Returns the text of `crates/selftest/vectors/small_residues.toml`. For every p of `small_exponents`, it
 /// contains the res64 (low 64 bits) of the Lucas–Lehmer residue s_(p−2), with s_0 = 4, and of
 /// 3^(M_p − 1), both modulo M_p.
 #[must_use]

@@ -225,6 +225,8 @@ pub use warpint_transform as transform;
 mod pages {
     #[doc = include_str!("../../../README.md")]
     struct Readme;
+    #[doc = include_str!("../README.md")]
+    struct PackageReadme;
     #[doc = include_str!("../../../docs/guides/big-primes.md")]
     struct BigPrimes;
     #[cfg(feature = "natural")]

@@ -44,7 +44,7 @@ from ._random import random, random_below
 from ._transform import GOLDILOCKS, convolve, intt, ntt, root_of_unity
 from ._warpint import DeviceError
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "GOLDILOCKS",

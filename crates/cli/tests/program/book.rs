@@ -261,6 +261,6 @@ fn a_page_that_is_wrong_is_shown_with_its_line() {
     let failure = check(Path::new("docs/page.md"), page).unwrap_err();
     let shown = "docs/page.md:6: $ cat x; echo 6 >&2\n--- expected\n5\n7\n--- got\n5\n6";
     assert_eq!(failure, shown);
-    let right = page.replace('7', "6") + "\n```console\n$ warpint --version\nwarpint 0.1.0\n```\n";
+    let right = page.replace('7', "6") + "\n```console\n$ warpint --version\nwarpint 0.2.0\n```\n";
     assert_eq!(check(Path::new("docs/page.md"), &right), Ok(()));
 }

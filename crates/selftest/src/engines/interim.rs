@@ -11,7 +11,7 @@ use crate::{sample, sequence};
 const LARGEST_QUICK: u32 = 10_000_000;
 
 /// Tests the res64 (low 64 bits of the residue) after 10,000 squarings on the engine alone, without
-/// the checks of a test, for every exponent of `tests/vectors/residues.toml` that the family
+/// the checks of a test, for every exponent of `crates/selftest/vectors/residues.toml` that the family
 /// supports. The quick cases only test exponents up to 10,000,000. Takes some seconds on a GPU.
 pub fn interim_residues(family: &dyn EngineFamily, scale: Scale) -> Result<(), String> {
     let mut residues = vectors::interim_residues().map_err(|e| e.to_string())?.residues;

@@ -1,6 +1,6 @@
-//! Computes the content of `tests/vectors/small_residues.toml` with GMP and prints it:
+//! Computes the content of `crates/selftest/vectors/small_residues.toml` with GMP and prints it:
 //!
-//! `cargo run -p warpint-testkit --bin make-vectors > tests/vectors/small_residues.toml`
+//! `cargo run -p warpint-testkit --bin make-vectors > crates/selftest/vectors/small_residues.toml`
 
 fn main() {
     print!("{}", warpint_testkit::vectors::small_residues());

@@ -66,7 +66,7 @@ fn reached(family: &'static str, p: u32, kind: TestKind, n: u64) -> Result<Strin
     Ok(outcome.residue.res64_hex())
 }
 
-/// Tests that the families compute the residues in `tests/vectors/residues.toml` for the exponent
+/// Tests that the families compute the residues in `crates/selftest/vectors/residues.toml` for the exponent
 /// 6,972,593.
 #[test]
 #[ignore = "some minutes: run with --release --ignored"]

@@ -27,7 +27,7 @@ const FORMAT_VERSION: u32 = 2;
 pub struct Unit {
     format: String,
     format_version: u32,
-    /// The name and version of the program that verified the unit: `warpint 0.1.0`.
+    /// The name and version of the program that verified the unit: `warpint 0.2.0`.
     pub program: String,
     /// The name of the method.
     pub method: String,

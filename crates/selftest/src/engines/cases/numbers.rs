@@ -174,7 +174,7 @@ fn compare(
     Ok(())
 }
 
-/// Compares 3^(2^i) modulo Fermat numbers with the residues in `tests/vectors/fermat_residues.toml`.
+/// Compares 3^(2^i) modulo Fermat numbers with the residues in `crates/selftest/vectors/fermat_residues.toml`.
 pub fn fermat_numbers(
     family: &'static dyn EngineFamily,
     _seed: u64,

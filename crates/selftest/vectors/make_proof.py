@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes proof_layout.toml: `python3 tests/vectors/make_proof.py > tests/vectors/proof_layout.toml`.
+"""Makes proof_layout.toml: `python3 crates/selftest/vectors/make_proof.py > crates/selftest/vectors/proof_layout.toml`.
 
 The middles are computed from the claim that they halve (A^(2^s) from A, again and again), not from
 residues kept on the way; only Python's integers and hashlib are used.
@@ -56,7 +56,7 @@ def proof_file(p, power, factors):
     return header + body, res64, pow(3, cofactor, cofactor) == 3
 
 
-print("# Made by `python3 tests/vectors/make_proof.py`.")
+print("# Made by `python3 crates/selftest/vectors/make_proof.py`.")
 print("# Whole proof files of version 2 (GpuOwl's page PRP Proof File Spec, and its Proof.cpp).")
 print('source = "Python integers and hashlib.sha3_256: middles by repeated squaring of the halved claim"')
 print("proofs = [")
