@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).parents[2]
-FOLDERS = [ROOT / "crates" / "selftest" / "vectors", ROOT / "tests" / "vectors"]
+FOLDER = ROOT / "tests" / "vectors"
+SHIPPED = ROOT / "crates" / "selftest" / "vectors"
 
 
 @cache
@@ -20,7 +21,7 @@ def vectors(name: str) -> dict[str, Any]:
         pytest.skip("reading TOML needs Python 3.11")
     import tomllib
 
-    for folder in FOLDERS:
+    for folder in [SHIPPED, FOLDER]:
         path = folder / f"{name}.toml"
         if path.exists():
             return tomllib.loads(path.read_text(encoding="utf-8"))

@@ -1,10 +1,11 @@
-//! Checks the form of the documents: the length of README.md, the width of prose, links, and the
-//! table of contents of the book.
+//! Checks the form of the documents: the length of README.md, the width of prose, links, the table of
+//! contents of the book, and the versions that files state.
 
 mod links;
 mod page;
 mod prose;
 mod summary;
+mod versions;
 mod wrap;
 
 use std::fmt;
@@ -51,7 +52,8 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     }
     let summary = Path::new("docs/SUMMARY.md");
     ensure!(pages.iter().any(|page| page.path == summary), "there is no {}", summary.display());
-    let findings = findings(root, &pages);
+    let mut findings = findings(root, &pages);
+    findings.extend(versions::findings(root, env!("CARGO_PKG_VERSION"))?);
     for finding in &findings {
         eprintln!("{finding}");
     }
