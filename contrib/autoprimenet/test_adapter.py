@@ -146,6 +146,28 @@ class Parts(unittest.TestCase):
             send(None, None, {"t": "ar"})
         self.assertEqual(sent, [{"t": "ap"}])
 
+    def test_assignments_of_other_programs_are_not_given_back(self) -> None:
+        given_back: list[tuple[str, int]] = []
+
+        def unreserve(_log: Log, assignment: Any) -> bool:
+            given_back.append((assignment.uid, assignment.n))
+            return True
+
+        space = {"Assignment": types.SimpleNamespace, "assignment_unreserve": unreserve}
+        at = adapter.Adapter(space, Program(changed()), practice=True)  # type: ignore[arg-type]
+        with tempfile.TemporaryDirectory() as folder:
+            ours = {"aid": KEY, "exponent": 9689, "program": {"name": "warpint"}}
+            other = {"aid": KEY[::-1], "exponent": 3, "program": {"name": "prpll"}}
+            lines = [json.dumps(other), "{", "7", "", json.dumps(ours)]
+            (Path(folder) / "results-0.txt").write_text("\n".join(lines) + "\n")
+            log = Log()
+            for _ in range(2):
+                self.assertTrue(at.submit_work(None, log, folder, 0, None))
+            self.assertEqual(given_back, [(KEY, 9689)])
+            self.assertEqual((Path(folder) / "given-back-0.txt").read_text(), KEY + "\n")
+            self.assertEqual(sum("1 results stay in " in line for line in log.lines), 1)
+            self.assertTrue(any("results-0.txt:2 is not a JSON object" in line for line in log.lines))
+
     def test_other_programs_are_no_autoprimenet(self) -> None:
         with tempfile.TemporaryDirectory() as folder:
             other = Path(folder) / "other.py"

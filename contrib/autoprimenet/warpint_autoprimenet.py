@@ -261,17 +261,18 @@ class Adapter:
         return success
 
     def results(self, log: Any, path: Path) -> list[dict[str, Any]]:
-        """Read the results in a file. A line that is no result is reported and left out."""
+        """Read the results of warpint in a file. A line that is no result is reported and left out."""
         if not path.exists():
             return []
         results = []
         for number, line in enumerate(path.read_bytes().splitlines(), 1):
             try:
-                result = json.loads(line) if line.strip() else None
+                result: Any = json.loads(line) if line.strip() else None
             except ValueError:
                 log.error("%s:%d is not a JSON object: left as it is", path, number)
                 continue
-            if isinstance(result, dict):
+            program = result.get("program") if isinstance(result, dict) else None
+            if isinstance(program, dict) and program.get("name") == "warpint":
                 results.append(result)
         return results
 
