@@ -121,7 +121,7 @@ impl Test<'_> {
         let output = fs::File::create(dir.join("stdout"))?;
         let log = fs::File::options().create(true).append(true).open(dir.join("stderr"))?;
         Command::new(&self.program)
-            .args([kind, &self.options.exponent.to_string(), "--json", "--no-tf"])
+            .args(["--no-config", kind, &self.options.exponent.to_string(), "--json", "--no-tf"])
             .args(["--checkpoint-interval", &CHECKPOINT_SECONDS.to_string()])
             .arg("--dir")
             .arg(&dir)

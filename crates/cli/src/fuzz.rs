@@ -53,6 +53,8 @@ fn word() -> impl Strategy<Value = String> {
         "stress",
         "selftest",
         "devices",
+        "config",
+        "--no-config",
         "completions",
         "--start",
         "--engine",

@@ -2,6 +2,7 @@
 
 mod args;
 mod commands;
+mod config;
 mod console;
 mod exit;
 #[cfg(test)]
@@ -24,13 +25,14 @@ mod units;
 
 use std::process::ExitCode;
 
-use clap::Parser;
-
 fn main() -> ExitCode {
     limits::bear_the_file_size();
-    let exit = match args::Cli::try_parse() {
-        Ok(cli) => commands::run(cli.command).unwrap_or_else(|e| exit::report(&e)),
-        Err(e) => misuse::report(&e),
+    let exit = match config::command_line(std::env::args_os().collect()) {
+        Ok(cli) => commands::run(cli).unwrap_or_else(|e| exit::report(&e)),
+        Err(e) => match e.downcast_ref() {
+            Some(error) => misuse::report(error),
+            None => exit::report(&e),
+        },
     };
     signals::end_as_asked(exit);
     exit.into()

@@ -30,31 +30,35 @@ pub(crate) fn report(error: &clap::Error) -> Exit {
 }
 
 fn bad_value(error: &clap::Error) -> Option<String> {
-    let text = |kind| match error.get(kind) {
-        Some(ContextValue::String(text)) => Some(text.as_str()),
-        _ => None,
-    };
-    let argument = text(ContextKind::InvalidArg)?;
-    let argument = argument.split([' ', '[']).next().filter(|a| a.starts_with("--"));
+    // For an option without a value, clap's own text says what to give.
+    let is_absent = error.kind() == ErrorKind::InvalidValue
+        && text(error, ContextKind::InvalidValue).is_none_or(str::is_empty);
+    let reason = reason(error).filter(|_| !is_absent)?;
+    let argument = text(error, ContextKind::InvalidArg)?;
+    Some(match argument.split([' ', '[']).next().filter(|a| a.starts_with("--")) {
+        Some(name) => format!("error: {name}: {reason}"),
+        None => format!("error: {reason}"),
+    })
+}
+
+/// Returns why a value of an argument is invalid. `None` if the error is another one.
+pub(crate) fn reason(error: &clap::Error) -> Option<String> {
     match error.kind() {
-        ErrorKind::ValueValidation => {
-            let reason = error.source()?;
-            Some(match argument {
-                Some(name) => format!("error: {name}: {reason}"),
-                None => format!("error: {reason}"),
-            })
-        }
+        ErrorKind::ValueValidation => Some(error.source()?.to_string()),
         ErrorKind::InvalidValue => {
-            let value = text(ContextKind::InvalidValue).filter(|v| !v.is_empty())?;
+            let value = text(error, ContextKind::InvalidValue)?;
             let ContextValue::Strings(valid) = error.get(ContextKind::ValidValue)? else {
                 return None;
             };
-            let valid = valid.join(", ");
-            Some(match argument {
-                Some(name) => format!("error: {name}: '{value}' is none of {valid}"),
-                None => format!("error: '{value}' is none of {valid}"),
-            })
+            Some(format!("'{value}' is none of {}", valid.join(", ")))
         }
+        _ => None,
+    }
+}
+
+fn text(error: &clap::Error, kind: ContextKind) -> Option<&str> {
+    match error.get(kind) {
+        Some(ContextValue::String(text)) => Some(text),
         _ => None,
     }
 }

@@ -5,9 +5,9 @@ use std::fmt::Write;
 use std::path::Path;
 
 use clap::builder::StyledStr;
-use clap::{Arg, Command, CommandFactory};
+use clap::{Arg, Command};
 
-use crate::args::Cli;
+use crate::config::grammar;
 
 const PAGE: &str = "docs/reference/commands.md";
 
@@ -25,7 +25,7 @@ const WIDTH: usize = 110;
 
 /// Returns the text of the page: all commands with their subcommands, except hidden ones.
 fn page() -> String {
-    let mut cli = Cli::command();
+    let mut cli = grammar();
     cli.build();
     let mut page = HEAD.to_owned() + "\n";
     for command in shown(&cli).into_iter().skip(1) {
@@ -276,7 +276,7 @@ const UPDATE: &str = "run WARPINT_UPDATE=1 cargo test -p warpint-cli reference";
 fn every_command_has_examples() {
     // clap wraps longer lines, in the middle of examples.
     const SHOWN_WHOLE: usize = 100;
-    let mut cli = Cli::command();
+    let mut cli = grammar();
     cli.build();
     for command in shown(&cli) {
         let (name, help) = (name(command), plain(command.get_after_help()));

@@ -13,10 +13,11 @@ pub(crate) fn cache() -> Option<PathBuf> {
     chosen("WARPINT_CACHE_DIR").or_else(|| Some(project()?.cache_dir().to_owned()))
 }
 
-/// Returns the folder for measurements: `WARPINT_CONFIG_DIR` if it is set, otherwise
-/// `~/.config/warpint` or the operating system's equivalent. Returns `None` if the variable is not
-/// set and the user has no home directory.
-pub(crate) fn config() -> Option<PathBuf> {
+/// Returns the folder for measurements and the user's configuration: `WARPINT_CONFIG_DIR` if it is
+/// set, otherwise `~/.config/warpint` or the operating system's equivalent. Returns `None` if the
+/// variable is not set and the user has no home directory.
+#[must_use]
+pub fn config() -> Option<PathBuf> {
     chosen("WARPINT_CONFIG_DIR").or_else(|| Some(project()?.config_dir().to_owned()))
 }
 

@@ -42,6 +42,7 @@ pub use buffer::Buffer;
 pub use choice::{CPU, DeviceChoice, DeviceId, UnknownDevice};
 pub use device::{Backend, Capture, Device, DeviceInfo, Graph, GraphNode, Kernel, Program};
 pub use error::DeviceError;
+pub use folders::config as config_folder;
 pub use fp64_rate::{Fp64Rate, fp64_rate};
 pub use launch::{Arg, Launch, Pointer, structure};
 pub use nvrtc::{Compiled, Nvrtc};

@@ -184,7 +184,7 @@ impl Site<'_> {
 
     fn command(&self) -> Command {
         let mut command = Command::new(self.program);
-        command.arg("work").arg(&self.dir).stdin(Stdio::null());
+        command.args(["--no-config", "work"]).arg(&self.dir).stdin(Stdio::null());
         command.args(["--device", "cpu", "--checkpoint-interval", &CHECKPOINT_SECONDS.to_string()]);
         command.args(["--together", &self.together.to_string()]);
         command

@@ -13,6 +13,7 @@ mod collatz;
 mod collatz_bench;
 mod collatz_delays;
 mod collatz_runs;
+mod config;
 mod machine;
 mod make_keys;
 mod number;
@@ -41,6 +42,7 @@ pub(crate) use collatz::Collatz;
 pub(crate) use collatz_bench::CollatzBenchArgs;
 pub(crate) use collatz_delays::{DelayArgs, PathArgs};
 pub(crate) use collatz_runs::{MergeArgs, Places, VerifyArgs};
+pub(crate) use config::ConfigArgs;
 pub(crate) use machine::{
     SelftestArgs, StressArgs, Tune, TuneArgs, TuneBatchArgs, TuneCollatzArgs,
 };
@@ -61,6 +63,10 @@ pub(crate) use work::{StatusArgs, WorkArgs};
 #[derive(Debug, Parser)]
 #[command(name = "warpint", version, after_help = EXAMPLES.to_owned() + CODES)]
 pub(crate) struct Cli {
+    /// Read no configuration file. Give this option in front of the command.
+    #[arg(long)]
+    pub(crate) no_config: bool,
+
     #[command(subcommand)]
     pub(crate) command: Command,
 }
@@ -164,6 +170,16 @@ pub(crate) enum Command {
     /// Show what the workers of a directory do, and how many assignments are left.
     #[command(after_help = work::STATUS_EXAMPLES)]
     Status(StatusArgs),
+    /// Show the values that configuration files set, and where each comes from.
+    ///
+    /// The files are warpint.toml in DIR and warpint.toml in the user's configuration folder, usually
+    /// ~/.config/warpint. Each line `KEY = VALUE` sets the option --KEY. An option of the command line
+    /// comes before a value of DIR/warpint.toml, and this before a value of the user's file. The file of
+    /// a directory applies to `work`, `prp`, `ll` and `test` in this directory, that of the user to most
+    /// commands: `warpint COMMAND --help` marks their options with [in warpint.toml: KEY]. A mistake in a
+    /// file ends a command that reads it with exit code 2, before any work.
+    #[command(after_help = config::EXAMPLES)]
+    Config(ConfigArgs),
     /// Add, multiply, divide … the numbers in files, number by number.
     ///
     /// An operand is a file, a pipe or a number. A file is text with one decimal or hexadecimal

@@ -6,6 +6,7 @@ mod bench;
 mod calc;
 mod collatz;
 mod completions;
+mod config;
 mod devices;
 mod ll;
 mod make_keys;
@@ -19,11 +20,11 @@ mod test;
 mod tune;
 mod work;
 
-use crate::args::{Command, Proof};
+use crate::args::{Cli, Command, Proof};
 use crate::exit::Exit;
 
-pub(crate) fn run(command: Command) -> anyhow::Result<Exit> {
-    match command {
+pub(crate) fn run(cli: Cli) -> anyhow::Result<Exit> {
+    match cli.command {
         Command::Prp { test, factors, proof } => prp::run(&test, &factors, proof),
         Command::Ll { start, verify_with, check, test } => {
             ll::run(start, verify_with, check, &test)
@@ -39,6 +40,7 @@ pub(crate) fn run(command: Command) -> anyhow::Result<Exit> {
         Command::Selftest(args) => selftest::run(&args),
         Command::Work(args) => work::run(&args),
         Command::Status(args) => status::run(&args),
+        Command::Config(args) => config::run(&args, cli.no_config),
         Command::Tune(args) => tune::run(&args),
         Command::Stress(args) => stress::run(&args),
         Command::Devices { json } => devices::run(json),

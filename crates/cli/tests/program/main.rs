@@ -48,6 +48,8 @@ mod collatz_stops;
 #[cfg(test)]
 mod common;
 #[cfg(test)]
+mod config;
+#[cfg(test)]
 mod devices;
 #[cfg(unix)]
 #[cfg(test)]

@@ -1,7 +1,8 @@
 //! Several processes in one directory, each of which is one worker or, with `--together`, several.
 //!
-//! Each process is started by the command `warpint work DIR --worker N --device …`, as a user would
-//! start it.
+//! Each process is started by the command `warpint --no-config work DIR --worker N --device …`, as a
+//! user would start it. Values of configuration files are among the options that it gets, and it does
+//! not read the files again.
 
 use std::ffi::OsString;
 use std::process::{Child, Command, ExitStatus};
@@ -72,7 +73,7 @@ fn worker_args(args: &WorkArgs, seat: &Seat) -> Vec<OsString> {
         quiet,
         json,
     } = args;
-    let mut line: Vec<OsString> = vec!["work".into()];
+    let mut line: Vec<OsString> = vec!["--no-config".into(), "work".into()];
     let mut give = |name: &str, value: &str| line.push(format!("--{name}={value}").into());
     give("worker", &seat.worker.to_string());
     if seat.together > 1 {
@@ -204,8 +205,15 @@ mod tests {
         let seat = Seat { worker: 32, together: 16, device, threads: Some(2) };
         let line = worker_args(&parse(&["--workers=3", "--together=16"]), &seat);
         let line: Vec<_> = line.iter().map(|part| part.to_str().unwrap()).collect();
-        let begin = ["work", "--worker=32", "--together=16", "--device=cuda:0", "--threads=2"];
-        assert_eq!(line[..5], begin);
+        let begin = [
+            "--no-config",
+            "work",
+            "--worker=32",
+            "--together=16",
+            "--device=cuda:0",
+            "--threads=2",
+        ];
+        assert_eq!(line[..6], begin);
     }
 
     #[test]
