@@ -67,14 +67,14 @@ fn a_test_has_the_engine_of_the_files_unless_it_is_given() {
         assert_eq!(ran.code, Some(0), "{ran:?}");
         ran.json()["engine"].as_str().unwrap().to_owned()
     };
-    assert_eq!(engine("prp 521 --dir w"), "goldilocks");
-    assert_eq!(engine("ll 521 --dir w"), "goldilocks");
-    assert_eq!(engine("ll 521 --dir w --engine fp64"), "fp64");
+    assert_eq!(engine("prp 1279 --dir w"), "goldilocks");
+    assert_eq!(engine("ll 1279 --dir w"), "goldilocks");
+    assert_eq!(engine("ll 1279 --dir w --engine fp64"), "fp64");
     of_directory(dir.path(), "engine = \"hybrid\"\n");
-    assert_eq!(engine("ll 521 --dir w"), "hybrid");
-    assert_eq!(engine("ll 521 --dir other"), "goldilocks");
-    assert_eq!(engine("ll 521 --dir w --engine fp64"), "fp64");
-    assert_ne!(engine("--no-config ll 521 --dir w --device cpu"), "hybrid");
+    assert_eq!(engine("ll 1279 --dir w"), "hybrid");
+    assert_eq!(engine("ll 1279 --dir other"), "goldilocks");
+    assert_eq!(engine("ll 1279 --dir w --engine fp64"), "fp64");
+    assert_ne!(engine("--no-config ll 1279 --dir w --device cpu"), "hybrid");
 }
 
 #[cfg(unix)]
