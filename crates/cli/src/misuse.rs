@@ -9,11 +9,14 @@ use crate::exit::{self, Exit, OutputError};
 use crate::report;
 
 /// Prints the error that clap found, or the requested help, and returns the exit code. For an
-/// invalid value, and for the mistake that [`detached_power`] explains, prints a message of this
-/// program in one line. In all other cases, prints the text of clap.
+/// invalid value, and for the mistakes that [`detached_power`] and [`misplaced`] explain, prints a
+/// message of this program in one line. In all other cases, prints the text of clap.
 pub(crate) fn report(error: &clap::Error) -> Exit {
     let args: Vec<_> = std::env::args_os().map(|a| a.to_string_lossy().into_owned()).collect();
-    let printed = match bad_value(error).or_else(|| detached_power(error, &args)) {
+    let printed = match bad_value(error)
+        .or_else(|| detached_power(error, &args))
+        .or_else(|| misplaced(error))
+    {
         Some(line) => {
             report::notice(&line);
             Ok(())
@@ -78,6 +81,17 @@ fn detached_power(error: &clap::Error, args: &[String]) -> Option<String> {
         .then(|| format!("error: --proof: give the power behind a '=', as --proof={power}"))
 }
 
+/// Returns an explanation of the error for the option `--no-config` behind a command, for which clap
+/// suggests another option. Returns `None` for other errors.
+fn misplaced(error: &clap::Error) -> Option<String> {
+    let is_it = error.kind() == ErrorKind::UnknownArgument
+        && text(error, ContextKind::InvalidArg) == Some("--no-config");
+    is_it.then(|| {
+        "error: --no-config: give this option in front of the command, as in warpint --no-config work"
+            .into()
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -119,6 +133,17 @@ mod tests {
             let error = Cli::try_parse_from(words).unwrap_err();
             assert_eq!(bad_value(&error).as_deref(), Some(expected), "{args}");
         }
+    }
+
+    #[test]
+    fn an_option_behind_its_command_is_answered_with_its_place() {
+        let said = |line: &str| misplaced(&Cli::try_parse_from(line.split(' ')).unwrap_err());
+        let expected = "error: --no-config: give this option in front of the command, as in warpint \
+                        --no-config work";
+        for line in ["warpint work --no-config", "warpint batch mul --no-config 1 2"] {
+            assert_eq!(said(line).as_deref(), Some(expected), "{line}");
+        }
+        assert_eq!(said("warpint work --no-conf"), None);
     }
 
     #[test]

@@ -208,7 +208,7 @@ fn a_file_that_cannot_be_read_is_refused() {
         says("w/warpint.toml is a FIFO, not a regular file");
         fs::remove_file(&path).unwrap();
         of_directory(dir.path(), "user = \"ada\"\n");
-        fs::set_permissions(&path, fs::Permissions::from_mode(0)).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o000)).unwrap();
         // Not testable for a user whom permissions do not restrict.
         if fs::read(&path).is_err() {
             says("w/warpint.toml: Permission denied");
