@@ -12,7 +12,7 @@
 //!   later runs;
 //! * [`stress`]: squarings whose results are all checked, to test whether hardware is reliable;
 //! * [`columns`]: the fields that several benchmarks have in common;
-//! * [`chart`]: charts of times against sizes, as SVG documents;
+//! * [`chart`]: charts of lines, bars and dots, as SVG documents;
 //! * [`library`]: libraries of other programs, with which benchmarks compare.
 //!
 //! Measurements are plain structs that implement `Serialize`. Their units are in the names of the

@@ -10,7 +10,7 @@ use warpint_integer::huge::device::{DeviceMultiplier, DeviceProducts, residue};
 use warpint_natural::division::div_rem_by;
 use warpint_natural::product::{Multiplier, TransformMultiplier};
 
-use crate::chart::{Chart, Labels};
+use crate::chart::Chart;
 use crate::columns::{Machine, Times};
 use crate::error::if_it_fits;
 use crate::timing::{self, DeviceTimer};
@@ -24,12 +24,6 @@ const MOST: u32 = 34;
 const LAUNCHES: usize = 20;
 /// The seed of all numbers.
 const SEED: u64 = 3;
-
-const TIMES: Labels = Labels {
-    title: "Time of a product of two numbers of n bits",
-    axes: ["bits", "ms"],
-    marker: |name, n, ms| format!("{name}, 2^{:.0} bits: {ms:.4} ms", n.log2()),
-};
 
 /// The lengths of factors to measure.
 #[derive(Debug, Clone)]
@@ -176,22 +170,22 @@ impl Measured {
     /// Draws a chart of the times, in ms, against the number of bits of a factor.
     #[must_use]
     pub fn chart(&self) -> Chart {
-        let mut chart = Chart::new(&TIMES, &self.machine.name);
+        let title = "Time of a product of two numbers of n bits";
+        let mut chart = Chart::new(title, &self.machine.name, ["bits", "ms"]);
         for row in &self.rows {
             let Some(products) = &row.products else { continue };
             let n = f64::from(row.log2).exp2();
-            chart.mark("product", n, products.product.us / 1e3);
-            chart.mark("square", n, products.square.us / 1e3);
-            if let Some(times) = &products.from_host {
-                chart.mark("product, with copies", n, times.us / 1e3);
-            }
             for (what, times) in [
-                ("division of 2n bits", &products.division),
-                ("to decimal digits", &products.to_decimal),
-                ("from decimal digits", &products.from_decimal),
+                ("product", Some(&products.product)),
+                ("square", Some(&products.square)),
+                ("product, with copies", products.from_host.as_ref()),
+                ("division of 2n bits", products.division.as_ref()),
+                ("to decimal digits", products.to_decimal.as_ref()),
+                ("from decimal digits", products.from_decimal.as_ref()),
             ] {
                 if let Some(times) = times {
-                    chart.mark(what, n, times.us / 1e3);
+                    let ms = times.us / 1e3;
+                    chart.mark(what, (n, ms), format!("{what}, 2^{} bits: {ms:.4} ms", row.log2));
                 }
             }
         }

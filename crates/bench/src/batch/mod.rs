@@ -26,18 +26,12 @@ use warpint_integer::{Operation as Listed, Width};
 use self::on_cpu::OnCpu;
 use self::on_device::OnDevice;
 use self::operands::Operands;
-use crate::chart::{Chart, Labels};
+use crate::chart::Chart;
 use crate::columns::Machine;
 use crate::{BenchError, chosen_by};
 
 pub use self::operation::Operation;
 pub use self::row::Row;
-
-const LABELS: Labels = Labels {
-    title: "Time of an operation in a batch",
-    axes: ["bits of an operand", "ns per operation"],
-    marker: |name, bits, ns| format!("{name} of {bits:.0} bits: {ns:.4} ns"),
-};
 
 /// The parameters of a benchmark of operations on batches.
 #[derive(Debug, Clone, Default)]
@@ -332,7 +326,8 @@ impl Measured {
     /// method if `by_method` is true. Floors are dashed lines.
     #[must_use]
     pub fn chart(&self, by_method: bool) -> Chart {
-        let mut chart = Chart::new(&LABELS, &self.machine.name);
+        let axes = ["bits of an operand", "ns per operation"];
+        let mut chart = Chart::new("Time of an operation in a batch", &self.machine.name, axes);
         let mut rows: Vec<&Row> = self.rows.iter().collect();
         rows.sort_by_key(|row| row.bits);
         for row in &rows {
@@ -340,7 +335,8 @@ impl Measured {
                 Some(method) if by_method => format!("{}, {method}", row.operation),
                 _ => row.operation.to_owned(),
             };
-            chart.mark(&line, row.bits.into(), row.ns_per_operation);
+            let (bits, ns) = (row.bits, row.ns_per_operation);
+            chart.mark(&line, (bits.into(), ns), format!("{line} of {bits} bits: {ns:.4} ns"));
         }
         let mut floors: Vec<(&str, u32)> = vec![];
         for row in &rows {
@@ -348,7 +344,7 @@ impl Measured {
             if !floors.contains(&(row.operation, row.bits)) {
                 floors.push((row.operation, row.bits));
                 let name = format!("{}: memory floor", row.operation);
-                chart.dash(row.operation, &name, row.bits.into(), row.floor_ns);
+                chart.dash(row.operation, &name, (row.bits.into(), row.floor_ns));
             }
         }
         chart

@@ -23,7 +23,7 @@ use warpint_device::Device;
 use self::crossover::crossovers;
 use self::on_cpu::OnCpu;
 use self::on_device::OnDevice;
-use crate::chart::{Chart, Labels};
+use crate::chart::Chart;
 use crate::columns::Machine;
 use crate::{BenchError, is_simulator, once_each};
 
@@ -36,17 +36,10 @@ const SEEDS: [u64; 2] = [1, 2];
 /// The least exponent w of the radices 2^w ± 2^u that devices support.
 const LEAST_W_ON_DEVICES: u32 = 56;
 
-const TIMES: Labels = Labels {
-    title: "Time of a transform over Z/pZ",
-    axes: ["elements", "ns per element"],
-    marker: |name, n, ns| format!("{name}, 2^{:.0} elements: {ns:.4} ns each", n.log2()),
-};
-
-const RATIOS: Labels = Labels {
-    title: "Small-primes way over big-prime way",
-    axes: ["elements", "time by small primes / time in the field"],
-    marker: |name, n, ratio| format!("{name}, 2^{:.0} elements: {ratio:.2}", n.log2()),
-};
+/// The titles of a chart and of its vertical axis: of times, and of their ratios.
+const TIMES: [&str; 2] = ["Time of a transform over Z/pZ", "ns per element"];
+const RATIOS: [&str; 2] =
+    ["Small-primes way over big-prime way", "time by small primes / time in the field"];
 
 /// The methods by which transforms are measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -318,7 +311,8 @@ impl Measured {
     #[must_use]
     pub fn chart(&self) -> Chart {
         let both = !self.crossovers.is_empty();
-        let mut chart = Chart::new(if both { &RATIOS } else { &TIMES }, &self.machine.name);
+        let [title, values] = if both { RATIOS } else { TIMES };
+        let mut chart = Chart::new(title, &self.machine.name, ["elements", values]);
         let mut rows: Vec<&Row> = self.rows.iter().collect();
         rows.sort_by_key(|row| row.log2);
         for row in &rows {
@@ -327,12 +321,13 @@ impl Measured {
             let times = big.or(row.small.as_ref().map(|small| &small.transform));
             let value = if both { row.small_over_big } else { times.map(|t| 1e3 * t.us / n) };
             if let Some(value) = value {
-                chart.mark(&name, n, value);
+                let said = if both { format!("{value:.2}") } else { format!("{value:.4} ns each") };
+                chart.mark(&name, (n, value), format!("{name}, 2^{} elements: {said}", row.log2));
             }
         }
         if both {
             for row in &rows {
-                chart.dash("alike", "both alike", f64::from(row.log2).exp2(), 1.0);
+                chart.dash("alike", "both alike", (f64::from(row.log2).exp2(), 1.0));
             }
         }
         chart

@@ -19,7 +19,7 @@ mod scratch;
 
 use warpint_mersenne::{Exponent, Plan, PlanError, PlanRequest, TunedTimes};
 
-use crate::chart::Labels;
+use crate::chart::{Chart, Other};
 use crate::exponents_for;
 
 /// The default exponents on the CPU. The transform of the last exponent exceeds the caches of a
@@ -30,12 +30,24 @@ const ON_CPU: [u64; 4] = [216_091, 1_257_787, 6_972_593, 20_996_011];
 /// the first prime p for which 2^p − 1 has 100,000,000 digits or more.
 const ON_GPU: [u64; 6] = [6_972_593, 43_112_609, 57_885_161, 82_589_933, 136_279_841, 332_192_831];
 
-/// The labels of a chart of the times of squarings.
-pub(crate) const SQUARINGS: Labels = Labels {
-    title: "Time of a squaring modulo 2^p − 1",
-    axes: ["exponent p (bits)", "µs per squaring"],
-    marker: |engine, p, micros| format!("M{p:.0} by {engine}: {micros:.2} µs"),
-};
+/// Creates a chart of the times of squarings against the exponent.
+fn chart_of_squarings(place: &str) -> Chart {
+    let axes = ["exponent p (bits)", "µs per squaring"];
+    Chart::new("Time of a squaring modulo 2^p − 1", place, axes)
+}
+
+/// Adds the time of a squaring modulo 2^p − 1 to a chart of such times.
+fn mark_squaring(chart: &mut Chart, engine: &str, p: f64, us: f64) {
+    chart.mark(engine, (p, us), format!("M{p:.0} by {engine}: {us:.2} µs"));
+}
+
+/// Adds the times of other programs to a chart of the times of squarings. The size of an [`Other`]
+/// is the exponent, and its time is in µs.
+pub fn mark_others(chart: &mut Chart, others: &[Other]) {
+    for other in others {
+        mark_squaring(chart, &other.name, other.size, other.time);
+    }
+}
 
 /// Returns the default exponents for a request whose device is already chosen.
 #[must_use]

@@ -8,8 +8,8 @@ use warpint_device::cpu_name;
 use warpint_mersenne::engine::fp64::floor::real_fft_pair;
 use warpint_mersenne::{EngineError, Plan};
 
-use super::SQUARINGS;
 use super::fftw::Fftw;
+use super::{chart_of_squarings, mark_squaring};
 use crate::chart::Chart;
 use crate::columns::Planned;
 use crate::micros;
@@ -84,12 +84,12 @@ impl Measured {
     pub fn chart(&self) -> Chart {
         let threads = if self.threads == 1 { "thread" } else { "threads" };
         let threads = format!("{} {threads}", self.threads);
-        let mut chart = Chart::new(&SQUARINGS, &format!("{}, {threads}", self.cpu));
+        let mut chart = chart_of_squarings(&format!("{}, {threads}", self.cpu));
         for row in &self.rows {
             let p = f64::from(row.plan.exponent);
-            chart.mark(row.plan.engine, p, row.us_per_squaring);
+            mark_squaring(&mut chart, row.plan.engine, p, row.us_per_squaring);
             if let Some(floor) = row.fft_floor_us.filter(|_| row.plan.engine == "fp64") {
-                chart.dash("fp64", "bare real FFT pair", p, floor);
+                chart.dash("fp64", "bare real FFT pair", (p, floor));
             }
         }
         chart

@@ -5,7 +5,7 @@ use serde::Serialize;
 use warpint_device::{Device, DeviceError, DeviceInfo, Effort, Rates, rates};
 use warpint_mersenne::{EngineError, KernelTime, Plan, SquaringTimer};
 
-use super::SQUARINGS;
+use super::{chart_of_squarings, mark_squaring};
 use crate::chart::Chart;
 use crate::columns::Planned;
 use crate::{is_simulator, micros};
@@ -223,16 +223,16 @@ impl Measured {
     /// Draws a chart of the times and floors against the exponent.
     #[must_use]
     pub fn chart(&self) -> Chart {
-        let mut chart = Chart::new(&SQUARINGS, &self.name);
+        let mut chart = chart_of_squarings(&self.name);
         for row in &self.rows {
             let (engine, p) = (row.plan.engine, f64::from(row.plan.exponent));
-            chart.mark(engine, p, row.us_per_squaring);
+            mark_squaring(&mut chart, engine, p, row.us_per_squaring);
             for (name, floor) in [
                 (format!("{engine}: traffic floor"), row.traffic_floor_us),
                 (format!("{engine}: arithmetic floor"), row.arithmetic_floor_us),
             ] {
                 if let Some(floor) = floor {
-                    chart.dash(engine, &name, p, floor);
+                    chart.dash(engine, &name, (p, floor));
                 }
             }
         }

@@ -18,7 +18,7 @@ use warpint_transform::Order;
 
 use self::on_cpu::OnCpu;
 use self::on_device::OnDevice;
-use crate::chart::{Chart, Labels};
+use crate::chart::Chart;
 use crate::columns::Machine;
 use crate::{BenchError, is_simulator, once_each};
 
@@ -34,19 +34,6 @@ const MOST_VECTORS: u32 = 28;
 
 /// The odd factors of lengths.
 pub const ODD_FACTORS: [u32; 3] = [1, 3, 5];
-
-const fn labels(title: &'static str) -> Labels {
-    Labels {
-        title,
-        axes: ["points", "ns per point"],
-        marker: |name, n, ns| format!("{name}, {} points: {ns:.4} ns each", points(n as usize)),
-    }
-}
-
-const TIMES: [Labels; 2] = [
-    labels("Time of a transform modulo 2^64 − 2^32 + 1"),
-    labels("Time of a transform modulo a prime below 2^50"),
-];
 
 /// Formats a number of points, as 2^12 or 3·2^12.
 fn points(n: usize) -> String {
@@ -362,16 +349,22 @@ impl Measured {
     /// points of a vector. On a device there is a dashed line for the larger floor.
     #[must_use]
     pub fn chart(&self) -> Chart {
-        let mut chart =
-            Chart::new(&TIMES[usize::from(self.field == Modulus::F50.name())], &self.machine.name);
+        let title = if self.field == Modulus::F50.name() {
+            "Time of a transform modulo a prime below 2^50"
+        } else {
+            "Time of a transform modulo 2^64 − 2^32 + 1"
+        };
+        let mut chart = Chart::new(title, &self.machine.name, ["points", "ns per point"]);
         for row in &self.rows {
             let Some(transforms) = &row.transforms else { continue };
             let n = f64::from(row.odd) * f64::from(row.log2).exp2();
             let of_point = 1e3 / (n * row.batch as f64);
-            chart.mark(row.order, n, transforms.forward.us * of_point);
+            let ns = transforms.forward.us * of_point;
+            let said = format!("{}, {} points: {ns:.4} ns each", row.order, points(n as usize));
+            chart.mark(row.order, (n, ns), said);
             if let Some(floors) = &transforms.floors {
                 let name = format!("{}: floor", row.order);
-                chart.dash(row.order, &name, n, floors.largest_us() * of_point);
+                chart.dash(row.order, &name, (n, floors.largest_us() * of_point));
             }
         }
         chart

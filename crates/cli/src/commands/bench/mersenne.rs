@@ -6,7 +6,7 @@ use anyhow::{Context, anyhow};
 use warpint::device::device_on;
 use warpint::mersenne::{Exponent, Plan, PlanRequest, TunedTimes};
 use warpint_bench::chart::{Chart, Other};
-use warpint_bench::mersenne::{on_cpu, on_device, plans, usual_exponents};
+use warpint_bench::mersenne::{mark_others, on_cpu, on_device, plans, usual_exponents};
 
 use super::{cores, device_of, optional, same_plan, say, say_all};
 use crate::args::BenchArgs;
@@ -28,16 +28,13 @@ pub(crate) fn run(args: &BenchArgs) -> anyhow::Result<Exit> {
     for &p in &exponents {
         Plan::new(p, &request).map_err(|e| lengths::explain(e, &request))?;
     }
-    let drawn = if request.is_on_cpu() {
+    let mut drawn = if request.is_on_cpu() {
         on_cpu(args, &request, &exponents)?
     } else {
         on_device(args, &request, &exponents)?
     };
     if let Some(file) = chart {
-        let drawn = others.into_iter().fold(drawn, |mut drawn, other| {
-            drawn.mark(&other.name, other.size, other.time);
-            drawn
-        });
+        mark_others(&mut drawn, &others);
         file.write(&drawn.to_string())?;
     }
     Ok(Exit::Done)
