@@ -43,6 +43,13 @@ impl Machine {
     }
 }
 
+/// Formats a number of bytes as `19.5 KiB` or `32 MiB`, with a digit after the point unless it is 0.
+pub(crate) fn size(bytes: u64) -> String {
+    let (unit, name) = if bytes < 1 << 20 { (1 << 10, "KiB") } else { (1 << 20, "MiB") };
+    let size = bytes as f64 / f64::from(unit);
+    if size.fract() == 0.0 { format!("{size:.0} {name}") } else { format!("{size:.1} {name}") }
+}
+
 /// The times of several runs, in µs.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]

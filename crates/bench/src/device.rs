@@ -7,7 +7,34 @@ use warpint_device::{
     rates,
 };
 
+use crate::chart::{Bar, Bars, Panel, Scale};
+use crate::columns::size;
 use crate::is_simulator;
+
+/// The rates that a manufacturer states for a GPU.
+struct DataSheet {
+    /// The name by which the driver calls the GPU.
+    name: &'static str,
+    /// The rate of the memory, in 10^9 bytes read and written per second.
+    gb_per_second: f64,
+    /// The rates of FP64 and FP32 without tensor cores, in 10^12 operations per second. A fused
+    /// multiply-add counts as two operations.
+    tera_operations_per_second: [f64; 2],
+}
+
+/// NVIDIA's data sheets of the H100 and of the H200 (SXM).
+const DATA_SHEETS: [DataSheet; 2] = [
+    DataSheet {
+        name: "NVIDIA H100 80GB HBM3",
+        gb_per_second: 3350.0,
+        tera_operations_per_second: [34.0, 67.0],
+    },
+    DataSheet {
+        name: "NVIDIA H200",
+        gb_per_second: 4800.0,
+        tera_operations_per_second: [34.0, 67.0],
+    },
+];
 
 /// The measured rates of a device, in the units that are printed.
 #[derive(Debug, Clone, Serialize)]
@@ -116,5 +143,70 @@ impl Reached {
             fp64_fma_per_second: rates.fp64.fp64,
             fp32_fma_per_second: rates.fp64.fp32,
         }
+    }
+
+    /// Draws a chart with a panel for each kind of rate: copies, multiply-adds, and operations
+    /// mod 2^64 − 2^32 + 1. For the GPUs of [`DATA_SHEETS`], the rates of the data sheet are drawn as
+    /// limits of copies and multiply-adds. Copies that fit in the caches can exceed the limit.
+    #[must_use]
+    pub fn chart(&self) -> Bars {
+        let sheet = DATA_SHEETS.iter().find(|sheet| sheet.name == self.name);
+        let mut chart = Bars::new("Rates of a device", &self.name);
+        let mut copies =
+            Panel::new("copies: GB/s read and written", Scale::Linear).limits("memory, data sheet");
+        for copy in &self.copies {
+            let size = size(copy.bytes);
+            for (series, rate) in [
+                ("in place", copy.in_place_gb_per_second),
+                ("between buffers", copy.between_gb_per_second),
+            ] {
+                copies.add(Bar {
+                    label: format!("{size}, {series}"),
+                    series: series.into(),
+                    value: rate,
+                    said: format!("{rate:.0}"),
+                    limit: sheet.map(|sheet| sheet.gb_per_second),
+                });
+            }
+        }
+        chart.add(copies);
+        let mut adds =
+            Panel::new("multiply-adds: 10^12 per second", Scale::Linear).limits("data sheet");
+        for (i, (label, rate)) in
+            [("FP64", self.fp64_fma_per_second), ("FP32", self.fp32_fma_per_second)]
+                .into_iter()
+                .enumerate()
+        {
+            adds.add(Bar {
+                label: label.into(),
+                series: "multiply-adds".into(),
+                value: rate / 1e12,
+                said: format!("{:.2}", rate / 1e12),
+                limit: sheet.map(|sheet| sheet.tera_operations_per_second[i] / 2.0),
+            });
+        }
+        chart.add(adds);
+        let mut field =
+            Panel::new("mod 2^64 − 2^32 + 1, in registers: 10^9 per second", Scale::Linear);
+        let transforms = self.transforms.iter().map(|Transform { points, rate }| {
+            (format!("points·levels, {points} points"), "transforms", rate)
+        });
+        let products = [("products".to_owned(), "products", &self.products)];
+        for (label, series, rate) in products.into_iter().chain(transforms) {
+            let giga = rate.per_second / 1e9;
+            let said = format!("{giga:.1}, at {:.3} GHz", rate.clock_ghz);
+            field.add(Bar { label, series: series.into(), value: giga, said, limit: None });
+        }
+        chart.add(field);
+        let mut graph = Panel::new("period of kernels in a graph: µs", Scale::Linear);
+        graph.add(Bar {
+            label: "empty kernels".into(),
+            series: "kernels".into(),
+            value: self.kernel_period_us,
+            said: format!("{:.2}", self.kernel_period_us),
+            limit: None,
+        });
+        chart.add(graph);
+        chart
     }
 }

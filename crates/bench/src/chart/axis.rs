@@ -144,11 +144,14 @@ fn unit(x: f64) -> (f64, &'static str) {
     }
 }
 
-/// Formats the value of a tick of a logarithmic axis, such as `0.05`, `500`, `20K`, `5M` or `1G`.
+/// Formats the value of a tick of a logarithmic axis, such as `5e-5`, `0.05`, `500`, `20K` or `1G`.
 fn short(x: f64) -> String {
+    // Steps of 1, 2 and 5 have one digit. Rounding may have made 0.001 a little smaller.
+    if x < 0.000_99 {
+        return format!("{x:.0e}");
+    }
     if x < 1.0 {
-        // Steps of 1, 2 and 5 have one digit: 0.2, 0.05.
-        return format!("{:.*}", (-x.log10().floor()) as usize, x);
+        return format!("{:.*}", (-(x * 1.001).log10().floor()) as usize, x);
     }
     let (unit, name) = unit(x);
     format!("{:.0}{name}", x / unit)
@@ -212,5 +215,8 @@ mod tests {
     fn ticks_are_short() {
         let said = [0.05, 0.2, 1.0, 20.0, 5000.0, 20_000.0, 2e6, 1e9, 1e13, 5e15].map(short);
         assert_eq!(said, ["0.05", "0.2", "1", "20", "5000", "20K", "2M", "1G", "10T", "5P"]);
+        let small = [-3, -4, -7].map(|power| short(5.0 * 10f64.powi(power)));
+        assert_eq!(small, ["0.005", "5e-4", "5e-7"]);
+        assert_eq!(short(10f64.powi(-3)), "0.001");
     }
 }

@@ -10,6 +10,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
+use warpint_device::device_model;
 use warpint_mersenne::checkpoint::CheckpointStore;
 use warpint_mersenne::{
     EngineError, Event, Exponent, ExponentError, Plan, PlanRequest, RunOptions, StopToken,
@@ -17,6 +18,7 @@ use warpint_mersenne::{
 };
 
 use super::scratch::Scratch;
+use crate::chart::{Bar, Bars, Panel, Scale};
 use crate::{BenchError, micros};
 
 const DEFAULT: u64 = 82_589_933;
@@ -63,6 +65,40 @@ pub struct Measured {
     /// The difference between the slowest and the fastest lap of bare squarings, in percent of
     /// their mean.
     pub noise_percent: f64,
+}
+
+impl Measured {
+    /// Draws a chart of the costs of checks and checkpoints, in percent of a bare squaring. The limit
+    /// of each bar is the noise: a cost below it cannot be told from the noise.
+    #[must_use]
+    pub fn chart(&self) -> Bars {
+        let Self { exponent, engine, noise_percent, .. } = self;
+        let mean = f64::midpoint(self.bare_us[0], self.bare_us[1]);
+        let title = format!("Cost of checks of M{exponent} by {engine}");
+        let (name, _) = device_model(self.device).unwrap_or_default();
+        let mut chart = Bars::new(&title, &name);
+        let panel = format!("% of a bare squaring, {mean:.3} µs");
+        let mut costs = Panel::new(&panel, Scale::Linear)
+            .limits("noise: difference of the fastest and slowest second of bare squarings");
+        let plural = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
+        let checks = plural(self.checks, "check");
+        let checkpoints = plural(self.checkpoints, "checkpoint");
+        for (label, cost) in [
+            (format!("with {checks}"), Some(self.cost_percent.0)),
+            (format!("with {checks} and {checkpoints}"), self.cost_percent.1),
+        ] {
+            let Some(cost) = cost else { continue };
+            costs.add(Bar {
+                series: label.clone(),
+                label,
+                value: cost,
+                said: format!("{cost:+.2} %"),
+                limit: Some(*noise_percent),
+            });
+        }
+        chart.add(costs);
+        chart
+    }
 }
 
 /// Returns the default exponent: 82,589,933 if the request names a device, and 1,257,787 otherwise.

@@ -6,6 +6,8 @@ use serde::Serialize;
 use warpint_device::cpu_name;
 use warpint_mersenne::{Exponent, Residue, jacobi_of_ll};
 
+use crate::chart::Chart;
+
 /// The default exponents. All are exponents of Mersenne primes; the last one was the largest known
 /// in 2018.
 const EXPONENTS: [u64; 4] = [1_257_787, 6_972_593, 20_996_011, 82_589_933];
@@ -55,6 +57,21 @@ impl Measured {
         let row = measure(p.get(), self.threads);
         self.rows.push(row.clone());
         row
+    }
+
+    /// Draws a chart of the times against the exponent.
+    #[must_use]
+    pub fn chart(&self) -> Chart {
+        let threads = if self.threads == 1 { "thread" } else { "threads" };
+        let threads = format!("{} {threads}", self.threads);
+        let place = format!("{}, {threads}", self.cpu);
+        let axes = ["exponent p (bits)", "seconds per symbol"];
+        let mut chart = Chart::new("Time of a Jacobi symbol modulo 2^p − 1", &place, axes);
+        for &Row { exponent, seconds, .. } in &self.rows {
+            let tooltip = format!("M{exponent}, {threads}: {seconds:.6} s");
+            chart.mark(&threads, (exponent.into(), seconds), tooltip);
+        }
+        chart
     }
 }
 

@@ -8,7 +8,8 @@ use warpint_mersenne::{
 };
 
 use super::on_device::Laps;
-use crate::{BenchError, micros};
+use crate::chart::Chart;
+use crate::{BenchError, micros, once_each};
 
 /// The largest number of factorisations that are measured per number of points. The kernels of a
 /// factorisation take a second to compile on a GPU.
@@ -46,6 +47,31 @@ impl Measured {
         let device = id.to_string();
         let (name, driver) = device_model(&device).unwrap_or_default();
         Self { device, name, driver, rows: vec![] }
+    }
+
+    /// Draws a chart of the time per bit of the largest exponent against the number of points. Of the
+    /// factorisations of a number of points, each engine's fastest is drawn.
+    #[must_use]
+    pub fn chart(&self) -> Chart {
+        let axes = ["points", "ns per bit of the largest exponent"];
+        let mut chart = Chart::new("Squarings by the same plans", &self.name, axes);
+        for points in once_each(self.rows.iter().map(|row| row.points)) {
+            for (engine, side) in [
+                ("fp64", (|row| &row.fp64) as fn(&Row) -> &Side),
+                ("goldilocks", |row| &row.goldilocks),
+            ] {
+                let rows = self.rows.iter().filter(|row| row.points == points);
+                let order = |a: &&Row, b: &&Row| side(a).ns_per_bit.total_cmp(&side(b).ns_per_bit);
+                let Some(row) = rows.min_by(order) else { continue };
+                let Side { ns_per_bit, us_per_squaring, exponent, .. } = side(row);
+                let tooltip = format!(
+                    "{engine}, {}: {us_per_squaring:.2} µs, {ns_per_bit:.5} ns per bit of M{exponent}",
+                    row.plan.name
+                );
+                chart.mark(engine, (points as f64, *ns_per_bit), tooltip);
+            }
+        }
+        chart
     }
 }
 

@@ -17,12 +17,14 @@ Examples:
 const CHECKS_EXAMPLES: &str = "\
 Examples:
   warpint bench checks
-  warpint bench checks 82589933 --device cuda --dir /mnt/disk --checks 3";
+  warpint bench checks 82589933 --device cuda --dir /mnt/disk --checks 3
+  warpint bench checks --device cuda --plot checks.svg";
 
 const DEVICE_EXAMPLES: &str = "\
 Examples:
   warpint bench device
-  warpint bench device --device cuda:1 --json";
+  warpint bench device --device cuda:1 --json
+  warpint bench device --plot rates.svg";
 
 const BENCH_EXAMPLES: &str = "\
 Examples:
@@ -30,7 +32,7 @@ Examples:
   warpint bench mersenne --device cuda --plot speed.svg
   warpint bench mersenne 136279841 --device cuda --engine fp64 --json
   warpint bench mersenne --device cuda --same-plan
-  warpint bench mersenne --device cuda --same-plan=64K,2M";
+  warpint bench mersenne --device cuda --same-plan=64K,2M --plot plans.svg";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Bench {
@@ -116,7 +118,7 @@ pub(crate) enum Bench {
     Device(BenchDeviceArgs),
     /// Time the Jacobi symbol of a random residue mod 2^P − 1, the check of a Lucas–Lehmer test.
     #[command(
-        after_help = "Examples:\n  warpint bench jacobi\n  warpint bench jacobi 332192831 --threads 16"
+        after_help = "Examples:\n  warpint bench jacobi\n  warpint bench jacobi 332192831 --threads 16\n  warpint bench jacobi --plot jacobi.svg"
     )]
     Jacobi(BenchJacobiArgs),
 }
@@ -131,6 +133,11 @@ pub(crate) struct BenchJacobiArgs {
     #[arg(long, value_name = "N", value_parser = threads)]
     pub(crate) threads: Option<usize>,
 
+    /// Draw the times against the exponent into this SVG file. An existing file is replaced. A path that cannot be
+    /// written is refused before anything is measured.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) plot: Option<PathBuf>,
+
     /// Print one JSON object.
     #[arg(long)]
     pub(crate) json: bool,
@@ -141,6 +148,12 @@ pub(crate) struct BenchDeviceArgs {
     /// The GPU: cuda or cuda:N.
     #[arg(long, value_name = "DEVICE", default_value = "cuda", value_parser = gpu)]
     pub(crate) device: DeviceId,
+
+    /// Draw the rates into this SVG file, beside those of the data sheet for an H100 or H200. An
+    /// existing file is replaced. A path that cannot be written is refused before anything is
+    /// measured.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) plot: Option<PathBuf>,
 
     /// Print one JSON object.
     #[arg(long)]
@@ -157,9 +170,10 @@ pub(crate) struct BenchArgs {
     #[command(flatten)]
     pub(crate) arithmetic: ArithmeticArgs,
 
-    /// Draw the times and floors against the exponent into this SVG file. An existing file is replaced.
-    /// A path that cannot be written is refused before anything is measured.
-    #[arg(long, value_name = "FILE", conflicts_with = "same_plan")]
+    /// Draw the times and floors against the exponent into this SVG file, or with --same-plan the time
+    /// per bit of the exponent against N. An existing file is replaced. A path that cannot be written is
+    /// refused before anything is measured.
+    #[arg(long, value_name = "FILE")]
     pub(crate) plot: Option<PathBuf>,
 
     /// Also draw the times of other programs, which this file has: a line `P MICROSECONDS NAME` for each,
@@ -177,7 +191,7 @@ pub(crate) struct BenchArgs {
         value_delimiter = ',',
         num_args = 0..,
         require_equals = true,
-        conflicts_with_all = ["exponents", "engine"],
+        conflicts_with_all = ["exponents", "engine", "beside"],
     )]
     pub(crate) same_plan: Option<Vec<usize>>,
 
@@ -203,6 +217,11 @@ pub(crate) struct BenchChecksArgs {
     /// End after this number of checks, or at the end of the test.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = checks)]
     pub(crate) checks: usize,
+
+    /// Draw the costs in percent, beside the noise, into this SVG file. An existing file is replaced. A path that cannot be
+    /// written is refused before anything is measured.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) plot: Option<PathBuf>,
 
     /// Print one JSON object.
     #[arg(long)]

@@ -1,5 +1,7 @@
 //! The arguments of `warpint collatz bench`, with their help.
 
+use std::path::PathBuf;
+
 use clap::Args;
 use warpint::mersenne::DeviceChoice;
 
@@ -13,6 +15,7 @@ Examples:
   warpint collatz bench --device cuda --method table --classes 0 --from 2^64 --interval-bits 47
   warpint collatz bench --classes 0 --step 13
   warpint collatz bench --classes 0 --interval-bits 0 --delays
+  warpint collatz bench --delays --plot collatz.svg
 
 Numbers that a sieve excludes count as verified, like those that are walked. Time is wall time
 from the first class to the last. The time to compile kernels and make tables is reported
@@ -69,6 +72,12 @@ pub(crate) struct CollatzBenchArgs {
     /// The seed that chooses the classes.
     #[arg(long, value_name = "SEED", default_value_t = 1)]
     pub(crate) seed: u64,
+
+    /// Draw the rates into this SVG file, beside those of other programs on a GPU or on the CPU. An
+    /// existing file is replaced. A path that cannot be written is refused before anything is
+    /// measured.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) plot: Option<PathBuf>,
 
     /// Print one JSON object.
     #[arg(long)]

@@ -232,8 +232,8 @@ fn what_cannot_be_measured_or_drawn_is_refused_first() {
         assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""), "{line}: {ran:?}");
         assert!(ran.error().contains(says), "{line}: {ran:?}");
     }
-    // Both at once, or with exponents or an engine, is misuse of the grammar.
-    for more in ["--plot x.svg", "216091", "--engine fp64"] {
+    // Times of other programs, exponents or an engine are misuse of the grammar.
+    for more in ["--plot x.svg --beside y.txt", "216091", "--engine fp64"] {
         let ran = warpint(dir.path(), &format!("bench mersenne --same-plan --device sim {more}"));
         assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""), "{more}: {ran:?}");
     }

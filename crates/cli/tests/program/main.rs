@@ -25,6 +25,8 @@ mod bench_bigprime;
 #[cfg(test)]
 mod bench_ntt;
 #[cfg(test)]
+mod bench_plots;
+#[cfg(test)]
 mod bench_product;
 #[cfg(unix)]
 #[cfg(test)]

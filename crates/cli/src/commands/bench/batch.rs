@@ -4,18 +4,16 @@ use warpint::mersenne::DeviceChoice;
 use warpint_bench::BenchError;
 use warpint_bench::batch::{Bench, Request, RequestError, Row, Rows};
 
-use super::{optional, place_line, say, say_all};
+use super::{Plot, optional, place_line, say, say_all};
 use crate::args::BenchBatchArgs;
 use crate::commands::batch::place::{gpu, resolved};
 use crate::exit::{BadRequest, Exit};
 use crate::report;
 use crate::{threads, units};
-use warpint_files::WholeFile;
 
 pub(super) fn run(args: &BenchBatchArgs) -> anyhow::Result<Exit> {
     threads::set(args.threads)?;
-    // Checked first, so that no minutes are lost if the file cannot be written.
-    let chart = args.plot.as_deref().map(WholeFile::new).transpose()?;
+    let plot = Plot::new(args.plot.as_deref())?;
     let gpu = match resolved(args.device)? {
         DeviceChoice::On(id) => Some(gpu(id)?),
         DeviceChoice::Auto | DeviceChoice::Cpu => None,
@@ -46,9 +44,7 @@ pub(super) fn run(args: &BenchBatchArgs) -> anyhow::Result<Exit> {
         say(args.json, &if with_gmp { line_with_gmp(row) } else { line(row) })?;
     }
     say_all(args.json, bench.measured())?;
-    if let Some(file) = chart {
-        file.write(&bench.measured().chart(args.method.is_some()).to_string())?;
-    }
+    plot.write(|| bench.measured().chart(args.method.is_some()))?;
     Ok(Exit::Done)
 }
 

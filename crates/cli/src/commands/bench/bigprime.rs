@@ -4,19 +4,17 @@ use warpint_bench::BenchError;
 use warpint_bench::bigprime::{Bench, Case, Passes, Request, RequestError, Row};
 use warpint_bench::columns::Times;
 
-use super::{opened, optional, place_line, say, say_all};
+use super::{Plot, opened, optional, place_line, say, say_all};
 use crate::args::{BenchBigprimeArgs, Lengths};
 use crate::exit::{BadRequest, Exit};
 use crate::meter::Meter;
 use crate::signals::Signals;
 use crate::threads;
-use warpint_files::WholeFile;
 
 pub(super) fn run(args: &BenchBigprimeArgs) -> anyhow::Result<Exit> {
     let _signals = Signals::install()?;
     threads::set(args.measure.threads)?;
-    // Checked first, so that no minutes are lost if the file cannot be written.
-    let chart = args.plot.as_deref().map(WholeFile::new).transpose()?;
+    let plot = Plot::new(args.plot.as_deref())?;
     let lengths = Lengths::exponents(&args.lengths);
     let request =
         Request::new(&args.primes, lengths, args.way, args.measure.runs).map_err(by_option)?;
@@ -52,9 +50,7 @@ pub(super) fn run(args: &BenchBigprimeArgs) -> anyhow::Result<Exit> {
     let mut crossovers = measured.crossovers.iter();
     crossovers.try_for_each(|of_prime| say(args.json, &of_prime.to_string()))?;
     say_all(args.json, &measured)?;
-    if let Some(file) = chart {
-        file.write(&measured.chart().to_string())?;
-    }
+    plot.write(|| measured.chart())?;
     Ok(Exit::Done)
 }
 

@@ -4,7 +4,7 @@ use warpint::mersenne::{DeviceChoice, Plan, PlanRequest, TunedTimes, engine_at};
 use warpint_bench::BenchError;
 use warpint_bench::mersenne::checks::{Measured, SHORTEST, long_enough, measure, usual_exponent};
 
-use super::cores;
+use super::{Plot, cores};
 use crate::args::BenchChecksArgs;
 use crate::exit::{BadRequest, Exit};
 use crate::lengths;
@@ -14,6 +14,7 @@ use crate::signals::Signals;
 use crate::units;
 
 pub(crate) fn run(args: &BenchChecksArgs) -> anyhow::Result<Exit> {
+    let plot = Plot::new(args.plot.as_deref())?;
     let threads = args.arithmetic.how.threads.unwrap_or_else(cores);
     let request = PlanRequest { threads: Some(threads), ..args.arithmetic.plan_request(None) };
     let p = match args.exponent {
@@ -40,6 +41,7 @@ pub(crate) fn run(args: &BenchChecksArgs) -> anyhow::Result<Exit> {
     } else {
         report::write_out((lines(&measured) + "\n").as_bytes())?;
     }
+    plot.write(|| measured.chart())?;
     Ok(Exit::Done)
 }
 

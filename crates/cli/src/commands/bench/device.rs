@@ -6,14 +6,17 @@ use serde::Serialize;
 use warpint::device::device_on;
 use warpint_bench::device::{Field, Reached, Transform};
 
+use super::Plot;
 use crate::args::BenchDeviceArgs;
 use crate::exit::Exit;
 use crate::report;
 use crate::units;
 
 pub(crate) fn run(args: &BenchDeviceArgs) -> anyhow::Result<Exit> {
+    let plot = Plot::new(args.plot.as_deref())?;
     let reached = Reached::measure(&device_on(args.device)?)?;
     report::print(&Table(&reached), args.json)?;
+    plot.write(|| reached.chart())?;
     Ok(Exit::Done)
 }
 

@@ -4,12 +4,13 @@ use std::time::Duration;
 
 use warpint_bench::mersenne::jacobi::{Measured, usual_exponents};
 
-use super::{cores, say, say_all};
+use super::{Plot, cores, say, say_all};
 use crate::args::BenchJacobiArgs;
 use crate::exit::Exit;
 use crate::units;
 
 pub(crate) fn run(args: &BenchJacobiArgs) -> anyhow::Result<Exit> {
+    let plot = Plot::new(args.plot.as_deref())?;
     let exponents =
         if args.exponents.is_empty() { usual_exponents() } else { args.exponents.clone() };
     let mut measured = Measured::new(args.threads.unwrap_or_else(cores));
@@ -22,5 +23,6 @@ pub(crate) fn run(args: &BenchJacobiArgs) -> anyhow::Result<Exit> {
         say(args.json, &format!("{:>11} {:>7}  {time}", row.exponent, row.symbol))?;
     }
     say_all(args.json, &measured)?;
+    plot.write(|| measured.chart())?;
     Ok(Exit::Done)
 }

@@ -8,20 +8,18 @@ use warpint::mersenne::{Exponent, Plan, PlanRequest, TunedTimes};
 use warpint_bench::chart::{Chart, Other};
 use warpint_bench::mersenne::{mark_others, on_cpu, on_device, plans, usual_exponents};
 
-use super::{cores, device_of, optional, same_plan, say, say_all};
+use super::{Plot, cores, device_of, optional, same_plan, say, say_all};
 use crate::args::BenchArgs;
 use crate::exit::{BadRequest, Exit};
 use crate::lengths;
 use crate::report;
 use crate::run::{resolve, resolve_for_any};
 use crate::units;
-use warpint_files::WholeFile;
 
 pub(crate) fn run(args: &BenchArgs) -> anyhow::Result<Exit> {
-    // Checked first, so that no minutes are lost if the file cannot be written.
-    let chart = args.plot.as_deref().map(WholeFile::new).transpose()?;
+    let plot = Plot::new(args.plot.as_deref())?;
     if let Some(points) = &args.same_plan {
-        return same_plan::run(args, points);
+        return same_plan::run(args, points, &plot);
     }
     let others = args.beside.as_deref().map_or(Ok(vec![]), others)?;
     let (request, exponents) = request(args)?;
@@ -33,10 +31,8 @@ pub(crate) fn run(args: &BenchArgs) -> anyhow::Result<Exit> {
     } else {
         on_device(args, &request, &exponents)?
     };
-    if let Some(file) = chart {
-        mark_others(&mut drawn, &others);
-        file.write(&drawn.to_string())?;
-    }
+    mark_others(&mut drawn, &others);
+    plot.write(|| drawn)?;
     Ok(Exit::Done)
 }
 

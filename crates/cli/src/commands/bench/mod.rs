@@ -10,10 +10,14 @@ mod ntt;
 mod product;
 mod same_plan;
 
+use std::fmt::Display;
+use std::path::Path;
+
 use serde::Serialize;
 use warpint::device::{Device, device_on};
 use warpint::mersenne::{DeviceChoice, DeviceId, PlanRequest};
 use warpint_bench::columns::Machine;
+use warpint_files::{FileError, WholeFile};
 
 pub(super) use self::batch::figures;
 use super::batch::place::resolved;
@@ -32,6 +36,25 @@ pub(super) fn run(what: &Bench) -> anyhow::Result<Exit> {
         Bench::Checks(args) => checks::run(args),
         Bench::Device(args) => device::run(args),
         Bench::Jacobi(args) => jacobi::run(args),
+    }
+}
+
+/// The file of the option `--plot`, if it is given.
+pub(in crate::commands) struct Plot(Option<WholeFile>);
+
+impl Plot {
+    /// Tests whether the file can be written. Call this first, so that no minutes are lost if it
+    /// cannot.
+    pub(in crate::commands) fn new(path: Option<&Path>) -> Result<Self, FileError> {
+        Ok(Self(path.map(WholeFile::new).transpose()?))
+    }
+
+    /// Writes the chart into the file. Does nothing if the option is not given.
+    pub(in crate::commands) fn write<C: Display>(
+        &self,
+        chart: impl FnOnce() -> C,
+    ) -> Result<(), FileError> {
+        self.0.as_ref().map_or(Ok(()), |file| file.write(&chart().to_string()))
     }
 }
 

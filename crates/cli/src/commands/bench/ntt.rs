@@ -4,19 +4,17 @@ use warpint_bench::BenchError;
 use warpint_bench::columns::Times;
 use warpint_bench::ntt::{Bench, Floors, Request, RequestError, Row};
 
-use super::{opened, optional, place_line, say, say_all};
+use super::{Plot, opened, optional, place_line, say, say_all};
 use crate::args::{BenchNttArgs, Lengths};
 use crate::exit::{BadRequest, Exit};
 use crate::meter::Meter;
 use crate::signals::Signals;
 use crate::threads;
-use warpint_files::WholeFile;
 
 pub(super) fn run(args: &BenchNttArgs) -> anyhow::Result<Exit> {
     let _signals = Signals::install()?;
     threads::set(args.measure.threads)?;
-    // Checked first, so that no minutes are lost if the file cannot be written.
-    let chart = args.plot.as_deref().map(WholeFile::new).transpose()?;
+    let plot = Plot::new(args.plot.as_deref())?;
     let lengths = Lengths::exponents(&args.lengths);
     let request =
         Request::new(lengths, args.order, args.batch, args.measure.runs).map_err(by_option)?;
@@ -38,9 +36,7 @@ pub(super) fn run(args: &BenchNttArgs) -> anyhow::Result<Exit> {
         say(args.json, &line(row?))?;
     }
     say_all(args.json, bench.measured())?;
-    if let Some(file) = chart {
-        file.write(&bench.measured().chart().to_string())?;
-    }
+    plot.write(|| bench.measured().chart())?;
     Ok(Exit::Done)
 }
 

@@ -3,19 +3,17 @@
 use warpint_bench::columns::Times;
 use warpint_bench::product::{Bench, Request, Row};
 
-use super::{opened, optional, place_line, say, say_all};
+use super::{Plot, opened, optional, place_line, say, say_all};
 use crate::args::{BenchProductArgs, Lengths};
 use crate::exit::{BadRequest, Exit};
 use crate::meter::Meter;
 use crate::signals::Signals;
 use crate::threads;
-use warpint_files::WholeFile;
 
 pub(super) fn run(args: &BenchProductArgs) -> anyhow::Result<Exit> {
     let _signals = Signals::install()?;
     threads::set(args.measure.threads)?;
-    // Checked first, so that no minutes are lost if the file cannot be written.
-    let chart = args.plot.as_deref().map(WholeFile::new).transpose()?;
+    let plot = Plot::new(args.plot.as_deref())?;
     let request = Request::new(Lengths::exponents(&args.bits), args.measure.runs)
         .map_err(|e| BadRequest(format!("--bits: {e}")))?;
     let mut bench = Bench::new(&request, opened(args.measure.device)?);
@@ -32,9 +30,7 @@ pub(super) fn run(args: &BenchProductArgs) -> anyhow::Result<Exit> {
         say(args.json, &line(row?))?;
     }
     say_all(args.json, bench.measured())?;
-    if let Some(file) = chart {
-        file.write(&bench.measured().chart().to_string())?;
-    }
+    plot.write(|| bench.measured().chart())?;
     Ok(Exit::Done)
 }
 

@@ -4,13 +4,13 @@
 use warpint_bench::BenchError;
 use warpint_bench::mersenne::same_plan::{CommonPlan, MOST, Measured, Row, common};
 
-use super::{device_of, say, say_all};
+use super::{Plot, device_of, say, say_all};
 use crate::args::BenchArgs;
 use crate::exit::{BadRequest, Exit};
 use crate::run::resolve_for_any;
 use crate::units;
 
-pub(super) fn run(args: &BenchArgs, points: &[usize]) -> anyhow::Result<Exit> {
+pub(super) fn run(args: &BenchArgs, points: &[usize], plot: &Plot) -> anyhow::Result<Exit> {
     let request = resolve_for_any(&args.arithmetic.plan_request(None))?;
     let Some(id) = device_of(&request) else {
         let text = "--same-plan compares engines of a device, which is not the CPU: give --device";
@@ -25,6 +25,7 @@ pub(super) fn run(args: &BenchArgs, points: &[usize]) -> anyhow::Result<Exit> {
         measured.rows.push(row);
     }
     say_all(args.json, &measured)?;
+    plot.write(|| measured.chart())?;
     Ok(Exit::Done)
 }
 

@@ -15,11 +15,13 @@ use super::numbers::about;
 use super::places::{by_option, places, refused};
 use crate::args::{CollatzBenchArgs, Places};
 use crate::commands::batch::place::resolved;
+use crate::commands::bench::Plot;
 use crate::exit::Exit;
 use crate::report;
 use crate::signals::Signals;
 
 pub(crate) fn run(args: &CollatzBenchArgs) -> anyhow::Result<Exit> {
+    let plot = Plot::new(args.plot.as_deref())?;
     let signals = Signals::install()?;
     let delays_from = args.from.unwrap_or(1 << 40);
     if args.delays {
@@ -38,14 +40,16 @@ pub(crate) fn run(args: &CollatzBenchArgs) -> anyhow::Result<Exit> {
     let rows = bench.measure(stop);
     report::warn(tuned.take_warnings());
     let Some(rows) = rows.map_err(explained)? else { return Ok(Exit::Stopped) };
-    let mut measured = Measured { rows, delays: None };
+    let mut delays = None;
     if args.delays {
         if stop.is_stopped() {
             return Ok(Exit::Stopped);
         }
-        measured.delays = Some(delay_row(args, delays_from, &tuned)?);
+        delays = Some(delay_row(args, delays_from, &tuned)?);
     }
+    let measured = Measured::new(rows, delays);
     report::print(&Table(&measured), args.json)?;
+    plot.write(|| measured.chart())?;
     Ok(Exit::Done)
 }
 

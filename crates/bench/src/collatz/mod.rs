@@ -1,11 +1,12 @@
 //! The rate at which the Collatz conjecture is verified, and the rate at which delays are computed.
 //! The delay of a number is the number of steps from it to 1.
 
+mod row;
+
 use std::time::{Duration, Instant};
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use serde::Serialize;
 use warpint_collatz::delay::rate;
 use warpint_collatz::names::number;
 use warpint_collatz::open::{Opened, Places, delays_on, open_with};
@@ -17,6 +18,8 @@ use warpint_device::Device;
 use warpint_progress::Watch;
 
 use crate::BenchError;
+
+pub use self::row::{DelayRow, Measured, Row};
 
 /// The largest end of an interval. The numbers that `warpint collatz verify` supports have the same
 /// bound.
@@ -294,72 +297,4 @@ pub fn delays(
         per_second: measured.per_second(),
         prepared_seconds: begin.elapsed().saturating_sub(measured.elapsed).as_secs_f64(),
     })
-}
-
-/// The measured rate of delays. Large numbers are strings, since they may not fit in a JSON number.
-#[derive(Debug, Clone, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub struct DelayRow {
-    /// A description of the computation, such as `delays from 2^40`.
-    pub what: String,
-    /// The shape of the kernel; `None` on the CPU.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub parameters: Option<String>,
-    /// The identifier of the device, such as `cuda:0`, or `cpu`.
-    pub place: String,
-    /// The count of numbers whose delays were computed.
-    pub numbers: String,
-    /// The sum of all delays.
-    pub sum: String,
-    /// The elapsed time, in seconds.
-    pub seconds: f64,
-    /// The count of numbers per second.
-    pub per_second: f64,
-    /// The preparation time in seconds, including the compilation of kernels.
-    pub prepared_seconds: f64,
-}
-
-/// The measured rate of verification. Large numbers are strings, since they may not fit in a JSON
-/// number.
-#[derive(Debug, Clone, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub struct Row {
-    /// A description of the numbers that were verified, such as `2^40 from 2^70`.
-    pub what: String,
-    /// The name of the method.
-    pub method: &'static str,
-    /// The parameters of the method on which the checksum depends, such as `d=32`. The checksum
-    /// also depends on the method and its version.
-    pub parameters: String,
-    /// The identifier of the device, such as `cuda:0`, or `cpu`.
-    pub place: String,
-    /// The count of numbers verified: those walked and those excluded by the sieve.
-    pub numbers: String,
-    /// The elapsed time, in seconds.
-    pub seconds: f64,
-    /// The count of numbers per second.
-    pub per_second: f64,
-    /// The count of numbers walked, that is, those whose Collatz paths were computed.
-    pub walked: u64,
-    /// The share of the numbers that were walked, from 0 to 1.
-    pub walked_share: f64,
-    /// The count of numbers walked per second.
-    pub walked_per_second: f64,
-    /// The preparation time in seconds, including the compilation of kernels and the computation of
-    /// look-ahead vectors.
-    pub prepared_seconds: f64,
-    /// The checksum over the walked numbers, in hexadecimal.
-    pub checksum: String,
-    /// The numbers whose paths did not fall below their starts within the limit of steps.
-    pub unresolved: Vec<String>,
-}
-
-/// All measurements of a benchmark of Collatz verification and delays.
-#[derive(Debug, Clone, Serialize)]
-pub struct Measured {
-    /// The measurements of verification.
-    pub rows: Vec<Row>,
-    /// The measurements of delays, if requested.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub delays: Option<DelayRow>,
 }
