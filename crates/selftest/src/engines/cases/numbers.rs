@@ -1,5 +1,6 @@
 //! Tests of numbers k·b^n ± 1 other than Mersenne numbers, for the families that take them.
 
+use std::sync::Barrier;
 use std::thread;
 
 use num_bigint::BigUint;
@@ -200,8 +201,9 @@ pub fn fermat_numbers(
     Ok(())
 }
 
-/// The squarings of [`numbers_together`]: several graphs, and some that are launched one by one.
-const TOGETHER: u64 = 715;
+/// The squarings of [`numbers_together`]: several graphs of 16 or 32 squarings, and some squarings that are
+/// launched one by one. The second value is for the simulator, where a squaring takes longest.
+const TOGETHER: [u64; 2] = [715, 107];
 
 /// An exponent n for which k·2^n ± 1 with k = 3, 5, … has 64K words on a GPU.
 const ABOUT_A_MILLION: u32 = 1_200_000;
@@ -217,20 +219,30 @@ pub fn numbers_together(
     // At the large sizes, a length that has a shape of its own for gangs.
     let large = matches!(scale, Scale::Whole | Scale::Large);
     let n = if large { ABOUT_A_MILLION } else { scale.largest(BITS.1).max(BITS.0) };
+    let squarings = TOGETHER[usize::from(matches!(scale, Scale::Small))];
     for (sign, step) in [(Sign::Plus, Step::Square), (Sign::Minus, Step::SquareMinusTwo)] {
         let numbers = [3, 5, 7, 9, 11].into_iter().filter_map(|k| Number::new(k, 2, n, sign).ok());
         let numbers: Vec<Number> = numbers.filter(|number| family.takes(*number)).collect();
+        let engine = |(i, &number)| build(in_gangs(family, device, i as u32)?, number);
+        let engines: Result<Vec<_>, String> = numbers.iter().enumerate().map(engine).collect();
+        let engines = engines?;
+        // The squarings begin at the same time, so that the numbers have launches in common.
+        let begin = Barrier::new(numbers.len());
         let together: Vec<Result<Residue, String>> = thread::scope(|scope| {
-            let start = |(i, &number): (usize, &Number)| {
-                let lane = i as u32;
-                scope.spawn(move || squared(in_gangs(family, device, lane)?, number, step))
+            let start = |mut engine: Box<dyn Engine>| {
+                let begin = &begin;
+                scope.spawn(move || {
+                    begin.wait();
+                    squared(engine.as_mut(), squarings, step)
+                })
             };
-            let threads: Vec<_> = numbers.iter().enumerate().map(start).collect();
+            let threads: Vec<_> = engines.into_iter().map(start).collect();
             let ended = threads.into_iter().map(|thread| thread.join());
             ended.map(|result| result.unwrap_or_else(|_| Err("a thread panicked".into()))).collect()
         });
         for (&number, found) in numbers.iter().zip(together) {
-            if found? != squared(family, number, step)? {
+            let mut alone = build(family, number)?;
+            if found? != squared(alone.as_mut(), squarings, step)? {
                 return Err(failed(family, number, &"the result of squarings with other numbers"));
             }
         }
@@ -249,16 +261,11 @@ fn in_gangs(
     same.ok_or_else(|| format!("lane {lane} has no family {}", family.name()))
 }
 
-fn squared(
-    family: &'static dyn EngineFamily,
-    number: Number,
-    step: Step,
-) -> Result<Residue, String> {
-    let mut engine = build(family, number)?;
+fn squared(engine: &mut dyn Engine, squarings: u64, step: Step) -> Result<Residue, String> {
     let mut found = || {
         engine.set(0, 3, Shift::ZERO)?;
-        engine.square(0, TOGETHER, step, Shift::ZERO)?;
+        engine.square(0, squarings, step, Shift::ZERO)?;
         engine.read(0, Shift::ZERO)
     };
-    found().map_err(|e| failed(family, number, &e))
+    found().map_err(|e| format!("{}: {e}", engine.name()))
 }
