@@ -25,7 +25,9 @@ pub use proof_file::{
     ProofFile, ProofFileError, ProofFormatError, ProofTest, SavedProof, check_proof_folder,
 };
 pub use refusal::{Foreign, Malformed};
-pub use result_line::{ErrorTally, Program, ProofInfo, ResultLine, Status, utc_now};
+pub use result_line::{
+    ErrorTally, Program, ProofInfo, ResultLine, Status, parse_utc, utc_now, utc_text,
+};
 pub use results::{
     Appended, ResultsError, ResultsFile, append_object, append_result, append_text,
     check_results_path, try_results_file,

@@ -241,5 +241,42 @@ impl ResultLine {
 /// Returns the current time as `YYYY-MM-DD HH:MM:SS` in UTC.
 #[must_use]
 pub fn utc_now() -> String {
-    jiff::Timestamp::now().strftime("%Y-%m-%d %H:%M:%S").to_string()
+    jiff::Timestamp::now().strftime(TIME_FORM).to_string()
+}
+
+/// The form of times in results and logs, in UTC.
+const TIME_FORM: &str = "%Y-%m-%d %H:%M:%S";
+
+/// Parses a time in the form of [`utc_now`]. Returns the seconds since 1970-01-01 00:00:00 UTC, or
+/// `None` for any other text.
+#[must_use]
+pub fn parse_utc(text: &str) -> Option<i64> {
+    let time = jiff::civil::DateTime::strptime(TIME_FORM, text).ok()?;
+    Some(time.to_zoned(jiff::tz::TimeZone::UTC).ok()?.timestamp().as_second())
+}
+
+/// Formats a time as [`utc_now`] does. `seconds` is the time since 1970-01-01 00:00:00 UTC. Returns
+/// an empty text for a time before the year -9999 or after the year 9999.
+#[must_use]
+pub fn utc_text(seconds: i64) -> String {
+    jiff::Timestamp::from_second(seconds)
+        .map_or_else(|_| String::new(), |time| time.strftime(TIME_FORM).to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_written_and_read_back() {
+        // From `date -u -d '2026-01-02 03:04:05' +%s`.
+        assert_eq!(parse_utc("2026-01-02 03:04:05"), Some(1_767_323_045));
+        assert_eq!(utc_text(1_767_323_045), "2026-01-02 03:04:05");
+        let now = utc_now();
+        assert_eq!(parse_utc(&now).map(utc_text), Some(now));
+        for wrong in ["", "2026-13-02 03:04:05", "2026-01-02", "2026-01-02 03:04:05 UTC"] {
+            assert_eq!(parse_utc(wrong), None, "{wrong}");
+        }
+        assert_eq!(utc_text(i64::MAX), "");
+    }
 }

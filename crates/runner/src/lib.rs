@@ -8,6 +8,7 @@
 //!   [`work::Team`] runs several workers on threads of this process, [`work::Crew`] runs several as processes
 //!   of their own, and [`work::Overview`] reports the states of the workers and the remaining work.
 //! * [`proofs::ProofWork`] builds proof files, [`proofs::verify_file`] verifies them.
+//! * [`history::History`]: the finished tests of a directory, read from all files that record them.
 //! * [`Report`], [`stored::StoredResult`]: the printed and stored forms of a result.
 //!
 //! This crate does not print. An [`Observer`] receives a [`RunEvent`] for whatever happens. An
@@ -19,6 +20,7 @@
 
 mod candidate;
 mod error;
+pub mod history;
 mod job;
 mod note;
 mod observer;

@@ -223,7 +223,8 @@ fn place(path: &Path) -> Result<(Folder, &OsStr), FileError> {
     Ok((Folder::not_linked(path.parent().unwrap_or(path)), name))
 }
 
-fn parse(bytes: &[u8]) -> Result<TestReport, &'static str> {
+/// Parses the content of a stored result.
+pub(crate) fn parse(bytes: &[u8]) -> Result<TestReport, &'static str> {
     let (digest, result) = std::str::from_utf8(bytes)
         .ok()
         .and_then(|text| text.strip_prefix("{\"sha256\":\"")?.strip_suffix("}\n"))

@@ -1,6 +1,7 @@
 //! Reports of jobs, as one line of text (`Display`) or one JSON object (`Serialize`).
 
 mod credit;
+mod finished;
 mod llr;
 mod no_result;
 mod proof;
@@ -18,6 +19,7 @@ use warpint_mersenne::proof::sha3_256_text;
 use warpint_mersenne::{ErrorCounts, LlStart, Number, Outcome, TestKind, Verdict};
 
 pub use credit::Credit;
+pub use finished::{Finding, FinishedTest};
 pub use no_result::{FactorReport, StopReport};
 pub use proof::{ProofReport, Refused};
 

@@ -12,7 +12,7 @@ use crate::warning::Warning;
 /// The size in bytes at which a new file is started: 1 MB.
 const LONGEST: u64 = 1_000_000;
 /// The number of older files that are kept, from `warpint.log.1`, the newest, to `warpint.log.3`.
-const OLDER: u32 = 3;
+pub(super) const OLDER: u32 = 3;
 
 /// The log of a worker. Its lines are `YYYY-MM-DD HH:MM:SS <where>: <action>`, with times in UTC.
 /// `<where>` is the device and number of the test, such as `cuda:0 M216091`, or the worker, such as

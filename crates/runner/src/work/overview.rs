@@ -85,7 +85,7 @@ impl ListStatus {
 }
 
 /// Returns the numbers of the workers that have lists of their own, in ascending order.
-fn numbers(dir: &Path) -> io::Result<Vec<u32>> {
+pub(super) fn numbers(dir: &Path) -> io::Result<Vec<u32>> {
     let number = |name: OsString| {
         name.to_str()?.strip_prefix("worktodo-")?.strip_suffix(".txt")?.parse::<u32>().ok()
     };

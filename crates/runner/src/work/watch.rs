@@ -228,6 +228,9 @@ impl Told {
         match event {
             Event::Progress { iteration, total, per_iteration, round_off } => {
                 *progress = progress_line(*iteration, *total, *per_iteration, *round_off);
+                if let Some(round_off) = round_off.filter(|_| !per_iteration.is_zero()) {
+                    *progress += &format!(", mean {:.4}", round_off.mean);
+                }
                 // A test that resumes at its end computes nothing, so that it has no time per
                 // iteration.
                 let each = (!per_iteration.is_zero()).then_some(per_iteration.as_secs_f64());
@@ -246,7 +249,9 @@ impl Told {
             }
             Event::Saved { iteration, .. } => {
                 test.saved = Some(*iteration);
-                Some(format!("saved iteration {iteration}; {progress}"))
+                let sensors = test.sensors.as_ref().map(|sensors| format!(", {sensors}"));
+                let sensors = sensors.unwrap_or_default();
+                Some(format!("saved iteration {iteration}; {progress}{sensors}"))
             }
             Event::Verified { iteration, .. } => {
                 test.verified = Some(*iteration);
