@@ -1,0 +1,71 @@
+//! A directory as an HTML page: what its workers do, its list of work, its finished tests, its log as
+//! charts over time, and the results of benchmarks.
+//!
+//! * [`Report`]: what a directory contains, read at one instant.
+//! * [`Report::page`]: the page, one file without scripts and without references to other files.
+//! * [`serve::Server`]: shows the page of a directory to web browsers, read-only.
+//!
+//! Files that are missing, damaged, cut short or of another kind never make a report fail: the page
+//! names them. Text from files reaches the page through the module `html` only, which escapes it.
+//! The crates that write the files also read them: `warpint-runner` the status, log, lists and
+//! results. The results of benchmarks are read as JSON values, because every benchmark has fields of
+//! its own.
+
+mod bench;
+mod chart;
+mod html;
+mod page;
+pub mod serve;
+mod text;
+mod work;
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use warpint_files::FileError;
+
+pub use page::{GENERATOR, is_report};
+
+/// What a directory contains, read at one instant.
+#[derive(Debug)]
+pub struct Report {
+    dir: PathBuf,
+    work: Option<work::WorkDirectory>,
+    benches: Vec<bench::ResultFile>,
+    unreadable: Vec<String>,
+}
+
+/// How a page is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shown {
+    /// The page is a file, which does not change.
+    File,
+    /// A web browser loads the page again after this time.
+    Live(Duration),
+}
+
+impl Report {
+    /// Reads a directory. Changes no file.
+    ///
+    /// # Errors
+    /// Returns an error if the directory cannot be read.
+    pub fn of(dir: &Path) -> Result<Self, FileError> {
+        let mut unreadable = vec![];
+        let work = work::WorkDirectory::of(dir, &mut unreadable)?;
+        let benches = bench::ResultFile::all(dir, &mut unreadable)?;
+        Ok(Self { dir: dir.to_owned(), work, benches, unreadable })
+    }
+
+    /// Returns a line of text for each file that cannot be read, or that contains something else than
+    /// its name says.
+    #[must_use]
+    pub fn unreadable(&self) -> &[String] {
+        &self.unreadable
+    }
+
+    /// Returns the page: an HTML document that is also well-formed XML.
+    #[must_use]
+    pub fn page(&self, shown: Shown) -> String {
+        page::page(self, shown)
+    }
+}
