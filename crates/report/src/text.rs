@@ -30,7 +30,7 @@ pub(crate) fn measured(x: f64) -> String {
     if x == 0.0 {
         return "0".into();
     }
-    if !x.is_finite() || size >= 1e7 || size < 1e-3 {
+    if !(1e-3..1e7).contains(&size) {
         return format!("{x:.3e}");
     }
     let digits = (3 - size.log10().floor() as i32).max(0) as usize;

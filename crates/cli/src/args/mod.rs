@@ -18,6 +18,7 @@ mod machine;
 mod make_keys;
 mod number;
 mod proof;
+mod report;
 mod sitting;
 mod test;
 mod transforms;
@@ -50,6 +51,7 @@ pub(crate) use make_keys::{KeyTest, MakeKeysArgs};
 pub(crate) use number::NumberArgs;
 use proof::proof_power;
 pub(crate) use proof::{Proof, ProofVerifyArgs};
+pub(crate) use report::ReportArgs;
 use test::{LL_EXAMPLES, PRP_EXAMPLES};
 pub(crate) use test::{LlCheck, Start, TestArgs};
 pub(crate) use transforms::Lengths;
@@ -180,6 +182,15 @@ pub(crate) enum Command {
     /// file ends a command that reads it with exit code 2, before any work.
     #[command(after_help = config::EXAMPLES)]
     Config(ConfigArgs),
+    /// Make an HTML page of a work directory, or of results of benchmarks.
+    ///
+    /// The page of a work directory has the states of the workers, the lines that are left, the finished
+    /// tests, errors, and charts over time: progress, time per iteration, round-off, temperatures, finished
+    /// tests. Results of benchmarks become tables and charts, with the lower bounds and the times of
+    /// other programs that they contain. Files that cannot be read are named on the page and on standard
+    /// error, and do not change the exit code. Changes no file but OUT.
+    #[command(after_help = report::EXAMPLES)]
+    Report(ReportArgs),
     /// Add, multiply, divide … the numbers in files, number by number.
     ///
     /// An operand is a file, a pipe or a number. A file is text with one decimal or hexadecimal

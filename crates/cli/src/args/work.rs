@@ -1,5 +1,6 @@
 //! The arguments of `warpint work` and `warpint status`, with their help.
 
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -19,6 +20,7 @@ Examples:
   warpint work gimps --device all --wait    one worker on each GPU, until Ctrl-C
   warpint work gimps --device cuda:1 --worker 1
   warpint work sieved --together 16         16 numbers of 10^6 bits at a time on one GPU
+  warpint work gimps --serve 8080           and show a page at http://127.0.0.1:8080/
   warpint status gimps                      from another terminal: how far it is
 
   $ warpint work gimps --add PRP=N/A,1,2,67,-1
@@ -103,6 +105,12 @@ pub(crate) struct WorkArgs {
     /// Time between checkpoints.
     #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = units::parse_seconds)]
     pub(crate) checkpoint_interval: Duration,
+
+    /// Show the page of DIR (see warpint report) to web browsers while the work is done: at this port of this
+    /// machine, or at an IP address and a port. Port 0 is a free port, which is printed. Without passwords:
+    /// everyone who can reach another address than 127.0.0.1 can read the page.
+    #[arg(long, value_name = "PORT", value_parser = super::report::address)]
+    pub(crate) serve: Option<SocketAddr>,
 
     /// Print only the results, warnings and errors.
     #[arg(long, short)]

@@ -12,6 +12,7 @@ mod ll;
 mod make_keys;
 mod proof;
 mod prp;
+mod report;
 mod selftest;
 mod selftest_faults;
 mod status;
@@ -41,6 +42,7 @@ pub(crate) fn run(cli: Cli) -> anyhow::Result<Exit> {
         Command::Work(args) => work::run(&args),
         Command::Status(args) => status::run(&args),
         Command::Config(args) => config::run(&args, cli.no_config),
+        Command::Report(args) => report::run(&args),
         Command::Tune(args) => tune::run(&args),
         Command::Stress(args) => stress::run(&args),
         Command::Devices { json } => devices::run(json),

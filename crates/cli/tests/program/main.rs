@@ -73,6 +73,8 @@ mod places;
 #[cfg(test)]
 mod proofs;
 #[cfg(test)]
+mod report;
+#[cfg(test)]
 mod results;
 #[cfg(unix)]
 #[cfg(test)]

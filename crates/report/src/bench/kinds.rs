@@ -143,25 +143,18 @@ impl Kind {
         for row in rows {
             let owner = self.line.and_then(|path| field(row, path)).and_then(Value::as_str);
             for &(path, name) in self.times {
-                self.add(
-                    row,
-                    path,
-                    &[owner.unwrap_or_default(), name],
-                    false,
-                    &mut lines,
-                    &mut owners,
-                );
+                self.add(row, path, &[owner.unwrap_or_default(), name], 0, &mut lines, &mut owners);
             }
         }
         let draws_beside = owners.len() <= MOST_BESIDE;
         for row in rows.iter().filter(|_| draws_beside) {
             let owner = self.line.and_then(|path| field(row, path)).and_then(Value::as_str);
-            for &(path, name) in self.beside {
+            for (i, &(path, name)) in self.beside.iter().enumerate() {
                 self.add(
                     row,
                     path,
                     &[owner.unwrap_or_default(), name],
-                    true,
+                    i + 1,
                     &mut lines,
                     &mut owners,
                 );
@@ -186,7 +179,7 @@ impl Kind {
         row: &Value,
         path: &str,
         names: &[&str; 2],
-        dashed: bool,
+        dash: usize,
         lines: &mut Vec<Line>,
         owners: &mut Vec<String>,
     ) {
@@ -195,18 +188,19 @@ impl Kind {
         let parts: Vec<_> = names.iter().copied().filter(|name| !name.is_empty()).collect();
         let name = parts.join(": ");
         // A dashed line has the colour of the line beside which it stands.
-        let owner = if dashed { names[0].to_owned() } else { name.clone() };
-        let colour = owners.iter().position(|of| *of == owner || dashed && of.starts_with(&owner));
+        let owner = if dash > 0 { names[0].to_owned() } else { name.clone() };
+        let colour =
+            owners.iter().position(|of| *of == owner || dash > 0 && of.starts_with(&owner));
         let colour = colour.unwrap_or_else(|| {
             owners.push(owner);
             owners.len() - 1
         });
         let point = (size, time / divisor);
-        match lines.iter_mut().find(|line| line.name == name && line.dashed == dashed) {
+        match lines.iter_mut().find(|line| line.name == name && line.dash == dash) {
             Some(line) => line.parts[0].push(point),
             None => {
                 let (colour, parts) = (colour % COLOURS, vec![vec![point]]);
-                lines.push(Line { name, colour, dashed, parts });
+                lines.push(Line { name, colour, dash, parts });
             }
         }
     }
@@ -286,9 +280,9 @@ mod tests {
     fn bounds_have_the_colour_of_their_line_and_are_left_out_beside_many_lines() {
         let row = |operation: &str| json!({"operation": operation, "bits": 64, "ns-per-operation": 2.0, "floor-ns": 1.0});
         let text = drawn(&[row("add"), row("mul")]);
-        assert!(text.contains("line s1 dashed") && text.contains("mul: copy floor"), "{text}");
+        assert!(text.contains("line s1 dash2") && text.contains("mul: copy floor"), "{text}");
         let many: Vec<_> = "abcdefg".chars().map(|c| row(&c.to_string())).collect();
         let text = drawn(&many);
-        assert!(!text.contains("dashed") && text.contains("in the table only"), "{text}");
+        assert!(!text.contains("dash2") && text.contains("in the table only"), "{text}");
     }
 }

@@ -12,6 +12,8 @@ pub(crate) use axis::Scale;
 
 /// The number of colours. The lines after the last colour begin with the first one again.
 pub(crate) const COLOURS: usize = 8;
+/// The number of patterns of dashed lines.
+const DASHES: usize = 4;
 const WIDTH: f64 = 560.0;
 const HEIGHT: f64 = 300.0;
 /// The positions of the left, right, top and bottom edges of the frame.
@@ -42,8 +44,9 @@ pub(crate) struct Line {
     pub(crate) name: String,
     /// The number of the colour.
     pub(crate) colour: usize,
-    /// Whether the line is dashed: a lower bound, a mean, or another program.
-    pub(crate) dashed: bool,
+    /// 0 for a solid line; otherwise the number of the pattern of a dashed line, which is a lower bound, a
+    /// mean, or another program.
+    pub(crate) dash: usize,
     /// The parts of the line. No segment joins the last point of a part with the first of the next.
     pub(crate) parts: Vec<Vec<(f64, f64)>>,
 }
@@ -54,8 +57,11 @@ impl Line {
     }
 
     fn css(&self) -> String {
-        let dashed = if self.dashed { " dashed" } else { "" };
-        format!("line s{}{dashed}", self.colour % COLOURS)
+        let dash = match self.dash {
+            0 => String::new(),
+            n => format!(" dash{}", (n - 1) % DASHES + 1),
+        };
+        format!("line s{}{dash}", self.colour % COLOURS)
     }
 
     /// Returns the name, with the number of points and the ends of their values.
@@ -140,7 +146,7 @@ impl Chart<'_> {
         html.with("path", &[("class", &line.css()), ("d", &d)], |html| {
             html.element("title", &[], &line.name);
         });
-        if line.dashed || !marked && line.points().count() > 1 {
+        if line.dash > 0 || !marked && line.points().count() > 1 {
             return;
         }
         let class = format!("dot s{}", line.colour % COLOURS);

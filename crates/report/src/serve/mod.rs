@@ -40,12 +40,15 @@ pub struct Server {
     dir: PathBuf,
 }
 
+/// The last answer, and the time at which it was made.
+type Stored = Mutex<Option<(Instant, Arc<[u8]>)>>;
+
 /// What the threads of a server share.
 struct Shared {
     dir: PathBuf,
     connections: AtomicUsize,
-    page: Mutex<Option<(Instant, Arc<[u8]>)>>,
-    status: Mutex<Option<(Instant, Arc<[u8]>)>>,
+    page: Stored,
+    status: Stored,
 }
 
 impl Server {
@@ -172,10 +175,7 @@ fn line(text: &str) -> Arc<[u8]> {
 
 /// Returns the stored answer if it is not older than [`FRESH`]; otherwise makes and stores a new one. Only
 /// one thread makes an answer, and the others wait for it.
-fn fresh<E>(
-    stored: &Mutex<Option<(Instant, Arc<[u8]>)>>,
-    make: impl FnOnce() -> Result<Arc<[u8]>, E>,
-) -> Result<Arc<[u8]>, E> {
+fn fresh<E>(stored: &Stored, make: impl FnOnce() -> Result<Arc<[u8]>, E>) -> Result<Arc<[u8]>, E> {
     let mut stored = stored.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some((made, answer)) = &*stored
         && made.elapsed() < FRESH

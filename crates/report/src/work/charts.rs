@@ -38,7 +38,7 @@ fn tests(html: &mut Html, series: &[Series]) {
         let line = |(colour, one): (usize, &Series)| Line {
             name: one.number.clone(),
             colour,
-            dashed: false,
+            dash: 0,
             parts: one.points(value),
         };
         series.iter().enumerate().map(line).collect()
@@ -73,7 +73,7 @@ fn tests(html: &mut Html, series: &[Series]) {
     let means = lines(|p| p.round_off_mean).into_iter();
     round_off.extend(means.map(|line| Line {
         name: format!("{}, mean", line.name),
-        dashed: true,
+        dash: 1,
         ..line
     }));
     of_time("Round-off: largest (solid) and mean (dashed); 0.5 is an error", "", round_off)
@@ -84,7 +84,7 @@ fn temperature(html: &mut Html, logs: &[Vec<LogLine>]) {
     let line = |(colour, (name, points)): (usize, (String, Vec<(f64, f64)>))| Line {
         name,
         colour,
-        dashed: false,
+        dash: 0,
         parts: vec![points],
     };
     let lines: Vec<_> = temperatures(logs).into_iter().enumerate().map(line).collect();

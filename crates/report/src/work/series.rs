@@ -96,7 +96,7 @@ mod tests {
             place: "cuda:0 M127".into(),
             text: text.into(),
         };
-        let log = vec![
+        let logs = [vec![
             line(0, "begins, 127 iterations"),
             line(1, "saved iteration 10; 10 of 127 (7.87 %), 1.5 µs/it, ETA 0:19, 61 °C"),
             line(
@@ -106,12 +106,12 @@ mod tests {
             line(3, "going on at iteration 10 of 127 from f"),
             line(4, "saved iteration 30; 30 of 127 (23.62 %), 2.5 µs/it, ETA 0:19"),
             LogLine { place: "worker 0".into(), ..line(5, "no work left") },
-        ];
-        let (series, count) = Series::newest(&[log.clone()], 8);
+        ]];
+        let (series, count) = Series::newest(&logs, 8);
         assert_eq!((series.len(), count), (1, 1));
         assert_eq!(series[0].points(|p| p.us_per_iteration), [vec![(1.0, 1.5)], vec![(4.0, 2.5)]]);
         assert_eq!(series[0].errors.len(), 1);
-        assert_eq!(temperatures(&[log.clone()]), [("cuda:0".into(), vec![(1.0, 61.0)])]);
-        assert!(Series::newest(&[log], 0).0.is_empty());
+        assert_eq!(temperatures(&logs), [("cuda:0".into(), vec![(1.0, 61.0)])]);
+        assert!(Series::newest(&logs, 0).0.is_empty());
     }
 }

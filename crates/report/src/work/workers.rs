@@ -97,10 +97,11 @@ fn of_test(test: &TestStatus) -> Vec<(&'static str, String)> {
     fact("Verified to iteration", test.verified.map(grouped));
     fact("Saved at iteration", test.saved.map(grouped));
     let errors = test.errors;
-    let said = format!(
-        "{} checks, {} round-off, {} device",
-        errors.checks, errors.round_off, errors.device
-    );
+    let kinds =
+        [(errors.checks, "checks"), (errors.round_off, "round-off"), (errors.device, "device")];
+    let found = kinds.iter().filter(|(n, _)| *n > 0).map(|(n, kind)| format!("{n} {kind}"));
+    let found: Vec<_> = found.collect();
+    let said = if found.is_empty() { "none".into() } else { found.join(", ") };
     fact("Errors, all recovered", Some(said));
     fact("Sensors", test.sensors.as_ref().map(ToString::to_string));
     fact("Assignment", test.aid.clone());

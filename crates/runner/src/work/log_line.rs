@@ -316,7 +316,11 @@ mod tests {
         #[test]
         fn fuzz_any_line_is_read_or_left_out(text in "\\PC{0,60}", bytes in "[0-9 µ;:,°-]{0,60}") {
             for text in [text.clone(), format!("2026-01-02 03:04:05 cpu M7: saved iteration 7; {text}"), bytes] {
-                drop(LogLine::parse(&text).map(|line| line.meaning()));
+                let meaning = LogLine::parse(&text).map(|line| line.meaning());
+                if let Some(Logged::Saved(p)) = meaning {
+                    let values = [p.us_per_iteration, p.round_off_max, p.round_off_mean, p.celsius];
+                    proptest::prop_assert!(values.into_iter().flatten().all(f64::is_finite));
+                }
             }
         }
     }

@@ -1,5 +1,6 @@
 //! The command `warpint work [DIR]`: does the assignments of a worktodo.txt.
 
+mod serve;
 mod several;
 
 use std::thread;
@@ -69,6 +70,7 @@ pub(crate) fn run(args: &WorkArgs) -> anyhow::Result<Exit> {
         // An unusable device is reported before any file is changed.
         run::resolve_for_any(&request)?;
     }
+    serve::start(dir, args.serve, args.quiet)?;
     let worker = worker(args, request);
     let ended = if args.together > 1 {
         let team = Team::of(&worker, args.together)?;

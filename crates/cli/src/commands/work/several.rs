@@ -12,6 +12,7 @@ use anyhow::Context;
 use warpint::mersenne::DeviceChoice;
 use warpint::runner::work::{Crew, Seat, seats};
 
+use super::serve;
 use crate::args::{Places, WorkArgs};
 use crate::console::Console;
 use crate::exit::Exit;
@@ -28,6 +29,7 @@ pub(super) fn run(args: &WorkArgs, devices: &[DeviceChoice], each: usize) -> any
         command.args(worker_args(args, &seat));
         (seat, command)
     };
+    serve::start(&args.dir, args.serve, args.quiet)?;
     let (console, stop) = Console::install(args.quiet, args.json)?;
     let ended = crew(seats.into_iter().map(command).collect()).run(&console, &stop);
     let ended: Vec<Exit> = ended.into_iter().map(how).collect();
@@ -70,6 +72,8 @@ fn worker_args(args: &WorkArgs, seat: &Seat) -> Vec<OsString> {
         no_proof,
         proof_power,
         checkpoint_interval,
+        // The first process serves the page of all.
+        serve: _,
         quiet,
         json,
     } = args;
@@ -167,6 +171,7 @@ mod tests {
                     "--computer=-c",
                     "--no-proof",
                     "--checkpoint-interval=0.1",
+                    "--serve=0",
                     "-q",
                     "--json",
                 ],
