@@ -8,14 +8,13 @@ use clap::Args;
 pub(super) const EXAMPLES: &str = "\
 Examples:
   warpint report gimps -o report.html     a directory of warpint work
-  warpint report results -o report.html   a directory of results of benchmarks
-  warpint report gimps -o -               to standard output
-
-The results of benchmarks are files that end in .json or .jsonl, with what a command prints with --json:
+  warpint report gimps -o -               the page on standard output
   warpint bench mersenne --json > results/mersenne.json
+  warpint report results -o report.html   the results of benchmarks in that directory
 
-The page is one file without scripts, and refers to no other file. warpint work --serve PORT shows
-the page of its directory while it works.";
+Results of benchmarks are files that end in .json or .jsonl, with the output of commands with --json. The page
+is one file without scripts, and refers to no other file. warpint work --serve PORT shows the page of its
+directory while it works.";
 
 #[derive(Debug, Args)]
 pub(crate) struct ReportArgs {

@@ -70,9 +70,9 @@ impl Line {
         let values = || self.points().map(|(_, y)| y);
         let (least, most) = (values().fold(f64::INFINITY, f64::min), values().fold(0.0, f64::max));
         let last = values().last().unwrap_or(0.0);
-        let [least, most, last] = [least, most, last].map(text::measured);
+        let [least, most, last] = [least, most, last].map(|y| with_unit(y, unit));
         let points = warpint_progress::units::count(count as u64, "point");
-        format!("{}: {points}, from {least} to {most} {unit}, last {last} {unit}.", self.name)
+        format!("{}: {points}, from {least} to {most}, last {last}.", self.name)
     }
 }
 
@@ -158,7 +158,7 @@ impl Chart<'_> {
                     Scale::Time => text::time(px as i64),
                     Scale::Linear | Scale::Log => text::measured(px),
                 };
-                let said = format!("{}, {at}: {} {}", line.name, text::measured(py), self.unit);
+                let said = format!("{}, {at}: {}", line.name, with_unit(py, self.unit));
                 html.element("title", &[], &said);
             });
         }
@@ -181,6 +181,11 @@ impl Chart<'_> {
             }
         });
     }
+}
+
+/// Formats a value with its unit. Round-off has none.
+fn with_unit(y: f64, unit: &str) -> String {
+    format!("{} {unit}", text::measured(y)).trim_end().to_owned()
 }
 
 /// Appends a command to the data of a path.
@@ -237,7 +242,7 @@ mod tests {
             |name: &str| figure.descendants().filter(|n| n.has_tag_name(name)).collect::<Vec<_>>();
         assert_eq!(all("svg")[0].first_element_child().unwrap().text(), Some("time & more"));
         let described = all("desc")[0].text().unwrap();
-        assert_eq!(described, "a <b>: 3 points, from 1.000 to 4.000 µs, last 1.000 µs.");
+        assert_eq!(described, "a <b>: 3 points, from 1.000 µs to 4.000 µs, last 1.000 µs.");
         assert_eq!(all("circle").len(), 3);
         let line = all("path").into_iter().find(|p| p.attribute("class") == Some("line s0"));
         let data = line.unwrap().attribute("d").unwrap();
