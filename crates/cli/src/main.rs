@@ -7,6 +7,7 @@ mod console;
 mod exit;
 #[cfg(test)]
 mod fuzz;
+mod help;
 mod lengths;
 mod limits;
 mod meter;

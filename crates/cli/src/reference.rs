@@ -8,6 +8,7 @@ use clap::builder::StyledStr;
 use clap::{Arg, Command};
 
 use crate::config::grammar;
+use crate::help::{self, Part};
 
 const PAGE: &str = "docs/reference/commands.md";
 
@@ -28,22 +29,12 @@ fn page() -> String {
     let mut cli = grammar();
     cli.build();
     let mut page = HEAD.to_owned() + "\n";
-    for command in shown(&cli).into_iter().skip(1) {
+    for command in help::shown(&cli).into_iter().skip(1) {
         let (name, about) = (name(command), plain(command.get_about()));
         page += &filled(&format!("{}: {about}", link(name)), "- ", "  ");
     }
     describe(&cli, 2, None, &mut page);
     page
-}
-
-/// Returns a command, its subcommands, their subcommands and so on, except hidden ones.
-fn shown(command: &Command) -> Vec<&Command> {
-    std::iter::once(command).chain(below(command).into_iter().flat_map(shown)).collect()
-}
-
-fn below(command: &Command) -> Vec<&Command> {
-    let all = command.get_subcommands();
-    all.filter(|below| !below.is_hide_set() && below.get_name() != "help").collect()
 }
 
 fn name(command: &Command) -> &str {
@@ -80,7 +71,7 @@ fn describe(command: &Command, level: usize, parent: Option<&Command>, page: &mu
     }
     list("Options of every operation", &common_options(command), page);
     page.push_str(&after(&plain(command.get_after_long_help().or(command.get_after_help()))));
-    for below in below(command) {
+    for below in help::below(command) {
         describe(below, (level + 1).min(4), Some(command), page);
     }
 }
@@ -105,7 +96,7 @@ fn options(command: &Command) -> Vec<String> {
 /// subcommand. In these cases, the section of each subcommand lists all its options.
 fn common_options(command: &Command) -> Vec<String> {
     const FEW: usize = 5;
-    let below = below(command);
+    let below = help::below(command);
     let first = below.first().map(|first| options(first)).unwrap_or_default();
     let in_all = |option: &String| below.iter().all(|other| options(other).contains(option));
     let common: Vec<_> = first.into_iter().filter(in_all).collect();
@@ -162,24 +153,17 @@ fn item(arg: &Arg) -> String {
 /// of the book run the command and compare the output.
 fn after(text: &str) -> String {
     let mut page = String::new();
-    for part in
-        text.split("\n\n").map(|part| part.trim_matches('\n')).filter(|part| !part.is_empty())
-    {
-        let (title, rest) = match part.split_once('\n') {
-            Some((title, rest)) if title.ends_with(':') && rest.starts_with("  ") => (title, rest),
-            _ => ("", part),
-        };
-        if let Some(title) = title.strip_suffix(':') {
-            write!(page, "\n**{title}**\n").unwrap();
-        }
-        page.push('\n');
-        if rest.starts_with("  ") {
-            let kind = if rest.starts_with("  $ ") { "console" } else { "text" };
-            let lines: Vec<_> =
-                rest.lines().map(|line| line.strip_prefix("  ").unwrap_or(line)).collect();
-            writeln!(page, "```{kind}\n{}\n```", lines.join("\n")).unwrap();
-        } else {
-            page.push_str(&filled(rest, "", ""));
+    for part in help::parts(text) {
+        match part {
+            Part::Title(title) => write!(page, "\n**{title}**\n").unwrap(),
+            Part::Lines(lines) => {
+                let kind = if lines[0].starts_with("$ ") { "console" } else { "text" };
+                write!(page, "\n```{kind}\n{}\n```\n", lines.join("\n")).unwrap();
+            }
+            Part::Prose(prose) => {
+                page.push('\n');
+                page.push_str(&filled(prose, "", ""));
+            }
         }
     }
     page
@@ -278,7 +262,7 @@ fn every_command_has_examples() {
     const SHOWN_WHOLE: usize = 100;
     let mut cli = grammar();
     cli.build();
-    for command in shown(&cli) {
+    for command in help::shown(&cli) {
         let (name, help) = (name(command), plain(command.get_after_help()));
         assert!(help.contains("Examples:\n  "), "{name}: no examples: {help}");
         let wide = help.lines().find(|line| line.chars().count() > SHOWN_WHOLE);

@@ -130,7 +130,13 @@ mod platform {
     }
 
     /// Restores the default action of a signal, which ends the process, and raises the signal.
+    ///
+    /// The default action does not end the first process of a container. This process exits with the
+    /// code by which shells describe the signal.
     pub(super) fn end_by(signal: i32) -> ! {
+        if std::process::id() == 1 {
+            std::process::exit(128 + signal);
+        }
         let _ = emulate_default_handler(signal);
         // Not reached: the system knows all three.
         std::process::exit(i32::from(Exit::Stopped.code()));

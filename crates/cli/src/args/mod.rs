@@ -24,6 +24,8 @@ mod test;
 mod transforms;
 mod work;
 
+use std::path::PathBuf;
+
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Parser, Subcommand};
 use warpint::mersenne::{DeviceChoice, DeviceId};
@@ -299,6 +301,17 @@ pub(crate) enum Command {
         /// bash, elvish, fish, powershell or zsh.
         #[arg(value_name = "SHELL", hide_possible_values = true)]
         shell: clap_complete::Shell,
+    },
+    /// Write the man pages of the program and of its commands.
+    ///
+    /// The pages are in section 1: warpint.1, and one for each command, such as warpint-batch-mul.1.
+    #[command(
+        after_help = "Examples:\n  warpint man ~/.local/share/man/man1\n  man warpint-batch-mul\n\n  $ warpint man pages\n  wrote the man pages to pages"
+    )]
+    Man {
+        /// The folder for the pages. It is made if it is missing; pages that are there are replaced.
+        #[arg(value_name = "DIR")]
+        dir: PathBuf,
     },
 }
 

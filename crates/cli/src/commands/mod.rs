@@ -10,6 +10,7 @@ mod config;
 mod devices;
 mod ll;
 mod make_keys;
+mod man;
 mod proof;
 mod prp;
 mod report;
@@ -48,5 +49,6 @@ pub(crate) fn run(cli: Cli) -> anyhow::Result<Exit> {
         Command::Devices { json } => devices::run(json),
         Command::MakeKeys(args) => make_keys::run(&args),
         Command::Completions { shell } => completions::run(shell),
+        Command::Man { dir } => man::run(&dir),
     }
 }

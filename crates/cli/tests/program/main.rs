@@ -56,11 +56,16 @@ mod devices;
 #[cfg(unix)]
 #[cfg(test)]
 mod files;
+#[cfg(target_os = "linux")]
+#[cfg(test)]
+mod first_process;
 #[cfg(unix)]
 #[cfg(test)]
 mod leftovers;
 #[cfg(test)]
 mod make_keys;
+#[cfg(test)]
+mod man;
 #[cfg(test)]
 mod number_proofs;
 #[cfg(test)]
