@@ -3,6 +3,7 @@
 
 mod check_docs;
 mod check_kernels;
+mod dist;
 mod families;
 mod flip_squarings;
 mod flips;
@@ -46,6 +47,8 @@ enum Task {
     CheckKernels(check_kernels::Options),
     /// Run the kernels on the simulator, under the address and the thread sanitizer
     SimSuites(sim_suites::Options),
+    /// Make the packages of a release: tarball, Debian package, zip file for Windows, checksums
+    Dist(dist::Options),
     /// Kill `warpint work` at random moments: each assignment must have one result, other lines
     /// must not change
     WorkKills(work_kills::Options),
@@ -55,6 +58,7 @@ fn main() -> ExitCode {
     let done = match Task::parse() {
         Task::CheckDocs(options) => check_docs::run(&options),
         Task::CheckKernels(options) => check_kernels::run(&options),
+        Task::Dist(options) => dist::run(&options),
         Task::FlipSquarings(options) => flip_squarings::run(&options),
         Task::Flips(options) => flips::run(&options),
         Task::LlSweep(options) => ll_sweep::run(&options),
