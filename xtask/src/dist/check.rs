@@ -99,7 +99,11 @@ fn deb(place: &Place, package: &Path, roots: &[PathBuf]) -> Result<()> {
 fn windows(place: &Place, package: &Path) -> Result<()> {
     let scratch = tempfile::tempdir()?;
     run_command(place.command("unzip").arg("-q").arg(package).arg("-d").arg(scratch.path()))?;
-    let program = scratch.path().join(format!("warpint-{VERSION}/warpint.exe"));
+    let folder = scratch.path().join(format!("warpint-{VERSION}"));
+    let program = folder.join("warpint.exe");
+    let mut compiler = place.command("x86_64-w64-mingw32-gcc");
+    compiler.args(["-O2", "-shared", "packaging/wine/bcryptprimitives.c", "-ladvapi32", "-o"]);
+    run_command(compiler.arg(folder.join("bcryptprimitives.dll")))?;
     let wine = || {
         let mut wine = Command::new("wine");
         wine.arg(&program).env("WINEDEBUG", "-all").env("WINEPREFIX", scratch.path().join("wine"));

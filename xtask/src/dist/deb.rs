@@ -26,6 +26,9 @@ pub(super) fn make(place: &Place, program: &Path, papers: &Papers, out: &Path) -
         put(&sources.join("systemd").join(unit), &to, 0o644)?;
     }
 
+    let overrides = usr.join("share/lintian/overrides/warpint");
+    put(&sources.join("debian/lintian-overrides"), &overrides, 0o644)?;
+
     let doc = usr.join("share/doc/warpint");
     put(&sources.join("debian/copyright"), &doc.join("copyright"), 0o644)?;
     write(&doc.join("changelog.Debian"), changelog(place)?.as_bytes(), 0o644)?;

@@ -46,6 +46,7 @@ const TOOLS: &[Tool] = &[
     apt("x86_64-w64-mingw32-gcc", &[Kind::Windows], Needed::ToMake, "gcc-mingw-w64-x86-64"),
     apt("objdump", &[Kind::Tarball], Needed::ToCheck, "binutils"),
     apt("lintian", &[Kind::Deb], Needed::ToCheck, "lintian"),
+    apt("x86_64-w64-mingw32-gcc", &[Kind::Windows], Needed::ToCheck, "gcc-mingw-w64-x86-64"),
     apt("unzip", &[Kind::Windows], Needed::ToCheck, "unzip"),
     apt("wine", &[Kind::Windows], Needed::ToCheck, "wine wine64"),
 ];
@@ -73,7 +74,10 @@ pub(super) fn demand(place: &Place, kinds: &[Kind], make: bool, check: bool) -> 
         };
         let concerns = tool.kinds.is_empty() || tool.kinds.iter().any(|kind| kinds.contains(kind));
         if wanted && concerns && !is_on(&path, tool.program) {
-            missing.push((tool.program.to_owned(), how(tool.install)));
+            let line = (tool.program.to_owned(), how(tool.install));
+            if !missing.contains(&line) {
+                missing.push(line);
+            }
         }
     }
     if make {
