@@ -4,10 +4,10 @@ mod page;
 
 use std::path::Path;
 
-use clap::{Command, CommandFactory};
+use clap::Command;
 use warpint_files::Folder;
 
-use crate::args::Cli;
+use crate::config::grammar;
 use crate::exit::Exit;
 use crate::{help, report};
 
@@ -24,7 +24,7 @@ pub(crate) fn run(dir: &Path) -> anyhow::Result<Exit> {
 
 /// Returns the command line with the full name of each subcommand, such as `warpint-batch-mul`.
 fn commands() -> Command {
-    let mut cli = Cli::command().disable_help_subcommand(true);
+    let mut cli = grammar().disable_help_subcommand(true);
     cli.build();
     cli
 }
