@@ -299,6 +299,8 @@ mod tests {
         assert_eq!((mode(&path), fs::read_to_string(&path).unwrap()), (0o600, "new".into()));
     }
 
+    // The paths and the messages are those of Unix.
+    #[cfg(unix)]
     #[test]
     fn a_path_that_cannot_be_written_is_refused() {
         let said = WholeFile::new(Path::new("/dev/stdout")).err().unwrap().to_string();
