@@ -146,7 +146,7 @@ impl Reached {
     }
 
     /// Draws a chart with a panel for each kind of rate: copies, multiply-adds, and operations
-    /// mod 2^64 − 2^32 + 1. For the GPUs of [`DATA_SHEETS`], the rates of the data sheet are drawn as
+    /// mod 2^64 − 2^32 + 1. For the H100 and the H200 (SXM), the rates of the data sheet are drawn as
     /// limits of copies and multiply-adds. Copies that fit in the caches can exceed the limit.
     #[must_use]
     pub fn chart(&self) -> Bars {
