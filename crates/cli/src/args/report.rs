@@ -12,9 +12,9 @@ Examples:
   warpint bench mersenne --json > results/mersenne.json
   warpint report results -o report.html   the results of benchmarks in that directory
 
-Results of benchmarks are files that end in .json or .jsonl, with the output of commands with --json.
-The page is one file without scripts, and refers to no other file. warpint work --serve PORT shows the
-page of its directory while it works.";
+Results of benchmarks are files that end in .json or .jsonl. They have the output of commands with
+--json. The page is one file without scripts, and refers to no other file. warpint work --serve PORT
+shows the page of its directory while it works.";
 
 #[derive(Debug, Args)]
 pub(crate) struct ReportArgs {

@@ -72,21 +72,24 @@ impl WorkDirectory {
     /// Returns the figures for the top of the page: a value and its name.
     pub(crate) fn figures(&self) -> Vec<(String, &'static str)> {
         let mut figures = vec![];
+        let counted = |n: u64, one, many| (grouped(n), if n == 1 { one } else { many });
         if let Some(overview) = &self.overview {
             let runs = |state| matches!(state, State::Preparing | State::Testing | State::Proving);
             let running = overview.workers.iter().filter(|worker| runs(worker.state)).count();
-            figures.push((grouped(running as u64), "workers at work"));
+            figures.push(counted(running as u64, "worker at work", "workers at work"));
             let lists = std::iter::once(&overview.lines).chain(&overview.own_lists);
             let left = lists.map(|l| u64::from(l.assignments) + u64::from(l.candidates)).sum();
-            figures.push((grouped(left), "lines left"));
+            figures.push(counted(left, "line left", "lines left"));
         }
-        figures.push((grouped(self.history.count), "tests finished"));
-        figures.push((grouped(self.history.primes.len() as u64), "primes and probable primes"));
+        figures.push(counted(self.history.count, "test finished", "tests finished"));
+        let primes = self.history.primes.len() as u64;
+        figures.push(counted(primes, "prime or probable prime", "primes and probable primes"));
         if let Some(rate) = self.tests_a_day() {
             figures.push((measured(rate), "tests a day, first to last result"));
         }
         let errors = self.logs.iter().flatten().filter(|line| log::is_trouble(line)).count();
-        figures.push((grouped(errors as u64), "errors and recoveries in the log"));
+        let [one, many] = ["error or recovery in the log", "errors and recoveries in the log"];
+        figures.push(counted(errors as u64, one, many));
         figures
     }
 
