@@ -15,12 +15,14 @@ const STYLE: &str = include_str!("style.css");
 /// The number of lines about unreadable files that are shown.
 const MOST_UNREADABLE: usize = 100;
 
-/// Returns whether the text of a file begins like a report of any version.
+/// Returns whether the text of a file is a report of any version: it begins like one, and nothing follows its
+/// last tag.
 #[must_use]
 pub fn is_report(text: &[u8]) -> bool {
     const LONGEST_HEAD: usize = 2048;
     let head = String::from_utf8_lossy(&text[..text.len().min(LONGEST_HEAD)]);
-    head.starts_with("<!DOCTYPE html>")
+    text.trim_ascii_end().ends_with(b"</html>")
+        && head.starts_with("<!DOCTYPE html>")
         && head.contains(&format!("name=\"generator\" content=\"{GENERATOR}"))
 }
 

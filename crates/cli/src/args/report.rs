@@ -22,7 +22,8 @@ pub(crate) struct ReportArgs {
     #[arg(value_name = "DIR")]
     pub(crate) dir: PathBuf,
 
-    /// Where the page goes: a file, which is replaced if it is an earlier report, or - for standard output.
+    /// Where the page goes: a file whose name ends in .html, which is replaced if it is an earlier report, or
+    /// - for standard output.
     #[arg(short, long = "output", value_name = "OUT")]
     pub(crate) out: PathBuf,
 }

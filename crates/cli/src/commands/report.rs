@@ -1,5 +1,6 @@
 //! The command `warpint report DIR -o OUT`: a directory as an HTML page.
 
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
@@ -10,6 +11,9 @@ use warpint_report::{Report, Shown, is_report};
 use crate::args::ReportArgs;
 use crate::exit::{BadRequest, Exit};
 use crate::report;
+
+/// The largest file that is read as an earlier report. A page is far smaller.
+const MOST_BYTES: u64 = 64 << 20;
 
 pub(crate) fn run(args: &ReportArgs) -> anyhow::Result<Exit> {
     let dir = args.dir.as_path();
@@ -22,28 +26,45 @@ pub(crate) fn run(args: &ReportArgs) -> anyhow::Result<Exit> {
     report::warn(found.unreadable().to_vec());
     let page = found.page(Shown::File);
     match out {
-        Some(file) => file.write(&page)?,
+        Some(file) => {
+            // Again: the file may have changed while the directory was read.
+            unless_foreign(&args.out)?;
+            file.write(&page)?;
+        }
         None => report::write_out(page.as_bytes())?,
     }
     Ok(Exit::Done)
 }
 
-/// Checks that a page can be written to a path. An existing file is replaced only if it is empty or an
-/// earlier report, because the directory of the page may contain results and lists of work.
+/// Checks that a page can be written to a path. The name must be that of a page, because the directory may
+/// contain results, lists of work and locks, some of them empty or not there yet. An existing file is replaced only
+/// if it is an earlier report.
 fn checked(path: &Path) -> anyhow::Result<WholeFile> {
-    let file = WholeFile::new(path)?;
-    let mut begin = vec![];
-    if path.exists() {
-        const HEAD: u64 = 4096;
-        let opened = File::open(path);
-        opened
-            .and_then(|old| old.take(HEAD).read_to_end(&mut begin))
-            .map_err(|e| BadRequest(format!("cannot read {}: {e}", path.display())))?;
+    let is_page = |end: &str| end.eq_ignore_ascii_case("html") || end.eq_ignore_ascii_case("htm");
+    if !path.extension().and_then(OsStr::to_str).is_some_and(is_page) {
+        let path = path.display();
+        let line =
+            format!("{path} is not the name of a page: give a name that ends in .html by -o");
+        return Err(BadRequest(line).into());
     }
-    if !begin.is_empty() && !is_report(&begin) {
+    let file = WholeFile::new(path)?;
+    unless_foreign(path)?;
+    Ok(file)
+}
+
+/// Returns an error if a path exists and is not an earlier report.
+fn unless_foreign(path: &Path) -> anyhow::Result<()> {
+    if !path.exists() {
+        return Ok(());
+    }
+    let mut old = vec![];
+    File::open(path)
+        .and_then(|file| file.take(MOST_BYTES).read_to_end(&mut old))
+        .map_err(|e| BadRequest(format!("cannot read {}: {e}", path.display())))?;
+    if !is_report(&old) {
         let path = path.display();
         let line = format!("{path} is not a report: remove it, or give another name by -o");
         return Err(BadRequest(line).into());
     }
-    Ok(file)
+    Ok(())
 }

@@ -101,18 +101,25 @@ fn other_files_are_not_replaced_and_a_missing_directory_is_named() {
     let dir = tempfile::tempdir().unwrap();
     sample(dir.path());
     let results = fs::read(dir.path().join("work/results.txt")).unwrap();
+    let longer = warpint(dir.path(), "report work -o -").out + "{}\n";
+    fs::write(dir.path().join("work/longer.html"), &longer).unwrap();
+    fs::write(dir.path().join("work/empty.html"), "").unwrap();
     for (line, says) in [
-        ("report work -o work/results.txt", "work/results.txt is not a report"),
+        ("report work -o work/results.txt", "work/results.txt is not the name of a page"),
+        ("report work -o work/worker-0.lock", "work/worker-0.lock is not the name of a page"),
+        ("report work -o work/empty.html", "work/empty.html is not a report"),
+        ("report work -o work/longer.html", "work/longer.html is not a report"),
         ("report none -o r.html", "none is not a directory"),
         ("report work/results.txt -o r.html", "work/results.txt is not a directory"),
         ("report work -o none/r.html", "none/r.html"),
-        ("report work -o work", "work: it is not a file"),
+        ("report work -o work", "work is not the name of a page"),
     ] {
         let ran = warpint(dir.path(), line);
         assert_eq!(ran.code, Some(2), "{ran:?}");
         assert!(ran.error().contains(says), "{ran:?}");
     }
     assert_eq!(fs::read(dir.path().join("work/results.txt")).unwrap(), results);
+    assert_eq!(fs::read_to_string(dir.path().join("work/longer.html")).unwrap(), longer);
     assert!(!dir.path().join("r.html").exists());
     fs::create_dir(dir.path().join("empty")).unwrap();
     let ran = warpint(dir.path(), "report empty -o -");
