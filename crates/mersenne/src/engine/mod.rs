@@ -421,9 +421,9 @@ pub trait EngineFamily: Sync {
         Ok(())
     }
 
-    /// Returns whether this family has been faster than the exact families at every measured length, on all
-    /// devices of the kind at its place. A plan then does not measure exact families for 2^p − 1. On a device this
-    /// may measure rates of the device, which takes some tenths of a second.
+    /// Returns whether this family is taken to be faster than the exact families at its place. A plan then does
+    /// not measure exact families for 2^p − 1. On a device this may measure rates of the device, which takes some
+    /// tenths of a second.
     fn outruns_exact_families(&self) -> bool {
         false
     }

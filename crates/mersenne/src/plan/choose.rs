@@ -244,8 +244,8 @@ impl Plan {
 
     /// Returns the fastest plan for the exponent. Uses stored times if they exist; otherwise
     /// measures plans. A measurement takes some tenths of a second or the time of about twenty
-    /// squarings, whichever is longer. On a device, kernels that are not in the cache are compiled before, those
-    /// of all plans at the same time.
+    /// squarings, whichever is longer. On a device, kernels for 2^p − 1 that are not in the cache are compiled
+    /// before, those of all plans at the same time.
     ///
     /// Within a family, only the shortest length and lengths at most an eighth longer are tried. If
     /// they are measured, a longer length must be faster than the shortest by more than 3 % to be

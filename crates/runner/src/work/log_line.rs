@@ -168,7 +168,8 @@ fn read(path: &Path, found: &mut Vec<LogLine>) -> Result<u64, FileError> {
     let (mut line, mut others) = (vec![], 0);
     let failed = |source| FileError::Io { action: "read", path: path.to_owned(), source };
     while reader.by_ref().take(LONGEST_LINE).read_until(b'\n', &mut line).map_err(failed)? > 0 {
-        let text = line.strip_suffix(b"\n").and_then(|line| std::str::from_utf8(line).ok());
+        let text = line.strip_suffix(b"\n").map(|line| line.strip_suffix(b"\r").unwrap_or(line));
+        let text = text.and_then(|line| std::str::from_utf8(line).ok());
         match text.and_then(LogLine::parse) {
             Some(line) => found.push(line),
             None => others += 1,
@@ -235,6 +236,11 @@ mod tests {
         assert_eq!(meanings, [Logged::Other, started.clone(), saved, Logged::Other, started]);
         let now = gimps::parse_utc(&gimps::utc_now()).unwrap();
         assert!(lines.iter().all(|line| (now - 60..=now).contains(&line.time)));
+        // An editor may have changed the line ends.
+        let path = dir.path().join("warpint-1.log");
+        let text = fs::read_to_string(&path).unwrap();
+        fs::write(&path, text.replace('\n', "\r\n")).unwrap();
+        assert_eq!(LogLine::all(dir.path(), Some(1)).0, lines);
     }
 
     #[test]

@@ -196,9 +196,10 @@ impl Arithmetic for Fp64 {
 impl Family for Fp64 {
     const LENGTHS_ARE: &'static str = "not a length of this engine on this device";
 
-    /// Where double precision runs at full rate (H100, H200), `goldilocks` and `hybrid` took 1.3 to 1.9 times as
-    /// long at every exponent from 6,972,593 to 332,192,831 (`benches/runs/2026-11-27-h200/engines-bench.txt`).
-    /// If the rate cannot be measured, the families are measured.
+    /// Returns whether double precision runs at a quarter of the single-precision rate or more. On an H200, which
+    /// has half of it, `goldilocks` and `hybrid` took longer at every measured exponent, from 6,972,593 to
+    /// 332,192,831 (`benches/runs/2026-11-27-h200/engines-bench.txt`). For other exponents and other GPUs this is
+    /// assumed. If the rate cannot be measured, the families are measured.
     fn outruns_exact_families_on(device: &Device) -> bool {
         fp64_rate(device).is_ok_and(|rate| rate.is_full())
     }
