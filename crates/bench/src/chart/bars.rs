@@ -2,9 +2,9 @@
 
 use std::fmt::{self, Display};
 
-use super::axis::{Axis, Scale};
 use super::lines::titled;
 use super::svg;
+use warpint_chart::{Axis, Scale};
 
 /// The length of an axis, in pixels. Labels are to the left, values to the right of their bars.
 const LENGTH: f64 = 480.0;
@@ -176,7 +176,7 @@ impl Panel {
             svg::text(f, (left - SPACE, middle + 5.0), "text-anchor=\"end\"", &bar.label)?;
             let tooltip = svg::escaped(&format!("{}: {}", bar.label, bar.said));
             let far = match self.scale {
-                Scale::Linear => {
+                Scale::Linear | Scale::Time => {
                     let zero = axis.at(0.0);
                     let (x, width) = (at.min(zero), (at - zero).abs());
                     let y = middle - THICKNESS / 2.0;

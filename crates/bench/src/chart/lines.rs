@@ -3,8 +3,8 @@
 
 use std::fmt::{self, Display};
 
-use super::axis::{Axis, Scale};
 use super::svg;
+use warpint_chart::{Axis, Scale};
 
 const WIDTH: f64 = 960.0;
 const HEIGHT: f64 = 540.0;

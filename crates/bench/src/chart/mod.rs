@@ -13,13 +13,12 @@
 //! readable on white and on black. The elements `title` and `desc` of the document describe the
 //! chart for readers who cannot see it.
 
-mod axis;
 mod bars;
 mod lines;
 mod other;
 mod svg;
 
-pub use axis::Scale;
 pub use bars::{Bar, Bars, Panel};
 pub use lines::Chart;
 pub use other::{NoOther, Other};
+pub use warpint_chart::Scale;

@@ -1,14 +1,12 @@
 //! Charts of lines, as SVG inside the page. The colours come from the style sheet, so that they
 //! follow the colour scheme of the reader.
 
-mod axis;
-
 use std::fmt::Write;
 
 use crate::html::Html;
 use crate::text;
-use axis::Axis;
-pub(crate) use axis::Scale;
+use warpint_chart::Axis;
+pub(crate) use warpint_chart::Scale;
 
 /// The number of colours. The lines after the last colour begin with the first one again.
 pub(crate) const COLOURS: usize = 8;
@@ -80,10 +78,9 @@ impl Chart<'_> {
     /// Writes the chart as a figure. Writes nothing if no line has a point. Points that the scales
     /// cannot show are left out.
     pub(crate) fn write(mut self, html: &mut Html) {
-        let shows = |scale: Scale, x: f64| x.is_finite() && (scale != Scale::Log || x > 0.0);
         let (of_x, of_y) = (self.x, self.y);
         for part in self.lines.iter_mut().flat_map(|line| &mut line.parts) {
-            part.retain(|&(x, y)| shows(of_x, x) && shows(of_y, y));
+            part.retain(|&(x, y)| of_x.has(x) && of_y.has(y));
             *part = thinned(part);
         }
         self.lines.iter_mut().for_each(|line| line.parts.retain(|part| !part.is_empty()));
@@ -102,7 +99,9 @@ impl Chart<'_> {
         let [left, right, top, bottom] = FRAME;
         let points = || self.lines.iter().flat_map(Line::points);
         let x = Axis::new(self.x, points().map(|(x, _)| x), (left, right));
-        let y = Axis::new(self.y, points().map(|(_, y)| y), (bottom, top));
+        // Without 0, small differences would look large.
+        let zero = (self.y == Scale::Linear).then_some(0.0);
+        let y = Axis::new(self.y, points().map(|(_, y)| y).chain(zero), (bottom, top));
         let described: Vec<_> = self.lines.iter().map(|line| line.described(self.unit)).collect();
         let view = format!("0 0 {WIDTH} {HEIGHT}");
         html.with("svg", &[("viewBox", &view), ("class", "chart"), ("role", "img")], |html| {

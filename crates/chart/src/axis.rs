@@ -1,4 +1,6 @@
-//! The axes of a chart: positions of values, and ticks with their labels.
+//! An axis, and the ticks of numbers.
+
+use crate::time;
 
 /// How an axis maps values to positions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -8,26 +10,31 @@ pub enum Scale {
     Log,
     /// Equal differences are equal distances.
     Linear,
+    /// Times in seconds since 1970-01-01 00:00:00 UTC. Equal differences are equal distances.
+    Time,
 }
 
 impl Scale {
     /// Returns whether a value has a position on an axis of this scale.
-    pub(super) fn has(self, x: f64) -> bool {
-        x.is_finite() && (self == Self::Linear || x > 0.0)
+    #[must_use]
+    pub fn has(self, x: f64) -> bool {
+        x.is_finite() && (self != Self::Log || x > 0.0)
     }
 
-    /// The name of the scale in the description of a chart.
-    pub(super) fn name(self) -> &'static str {
+    /// Returns the name of the scale, for the description of a chart.
+    #[must_use]
+    pub fn name(self) -> &'static str {
         match self {
             Self::Log => "logarithmic",
             Self::Linear => "linear",
+            Self::Time => "of time",
         }
     }
 }
 
 /// An axis: its least and largest value, and the positions of these two values in pixels.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Axis {
+pub struct Axis {
     scale: Scale,
     from: f64,
     to: f64,
@@ -35,14 +42,17 @@ pub(super) struct Axis {
 }
 
 impl Axis {
-    /// Creates an axis that covers all values, with a margin at each end. It has at least two ticks.
-    /// A linear axis begins at 0 if no value is negative and the least is at most half the largest.
-    /// Without values, the axis goes from 1 to 10.
-    pub(super) fn new(scale: Scale, values: impl Iterator<Item = f64>, pixels: (f64, f64)) -> Self {
+    /// Creates an axis that covers all values, all of which must have a position on it ([`Scale::has`]). `pixels`
+    /// are the positions of its ends. It has at least two ticks, and an axis of numbers a margin at each end. A
+    /// linear axis begins at 0 if no value is negative and the least is at most half the largest. Without values,
+    /// an axis of numbers goes from 1 to 10. An axis of time whose values are equal is a minute long.
+    #[must_use]
+    pub fn new(scale: Scale, values: impl Iterator<Item = f64>, pixels: (f64, f64)) -> Self {
         let all = values.fold(None, |all: Option<(f64, f64)>, x| {
             Some(all.map_or((x, x), |(least, most)| (least.min(x), most.max(x))))
         });
         let (from, to) = match (all, scale) {
+            (all, Scale::Time) => time::ends(all),
             (None, _) => (1.0, 10.0),
             (Some(all), Scale::Log) => Self::log_ends(all),
             (Some(all), Scale::Linear) => Self::linear_ends(all),
@@ -80,22 +90,26 @@ impl Axis {
     }
 
     /// Returns the position of a value, in pixels.
-    pub(super) fn at(&self, x: f64) -> f64 {
+    #[must_use]
+    pub fn at(&self, x: f64) -> f64 {
         let (begin, end) = self.pixels;
         let share = match self.scale {
             Scale::Log => (x / self.from).ln() / (self.to / self.from).ln(),
-            Scale::Linear => (x - self.from) / (self.to - self.from),
+            Scale::Linear | Scale::Time => (x - self.from) / (self.to - self.from),
         };
         begin + (end - begin) * share
     }
 
     /// Returns the ticks: values and labels. The values of a logarithmic axis are 1, 2 and 5 times
     /// the powers of 10; if its largest value is more than 10^4 times the least, only powers of 10.
-    /// The values of a linear axis are multiples of 1, 2 or 5 times a power of 10.
-    pub(super) fn ticks(&self) -> Vec<(f64, String)> {
+    /// The values of a linear axis are multiples of 1, 2 or 5 times a power of 10. The values of an axis of time
+    /// are whole seconds, minutes, hours or days in UTC; a label is a time of day, a date, or both.
+    #[must_use]
+    pub fn ticks(&self) -> Vec<(f64, String)> {
         match self.scale {
             Scale::Log => self.log_ticks().into_iter().map(|x| (x, short(x))).collect(),
             Scale::Linear => self.linear_ticks(),
+            Scale::Time => time::ticks(self.from, self.to),
         }
     }
 
