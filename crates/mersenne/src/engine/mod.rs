@@ -411,13 +411,18 @@ pub trait EngineFamily: Sync {
         options: BuildOptions,
     ) -> Result<Box<dyn Engine>, EngineError>;
 
-    /// Compiles the kernels that an engine built by [`EngineFamily::build`] would compile, in parallel in rayon's
-    /// current thread pool. Building the engine then takes less time. Does nothing for a family without kernels.
+    /// Compiles the kernels of an engine modulo 2^p − 1, in parallel in rayon's current thread pool. Building the
+    /// engine then takes less time. Does nothing for a family without kernels, and for other numbers.
     ///
     /// # Errors
     /// Returns an error if a length or variant does not exist, or if a kernel cannot be compiled.
-    fn compile(&self, p: u32, length: usize, options: BuildOptions) -> Result<(), EngineError> {
-        let _ = (p, length, options);
+    fn compile(
+        &self,
+        number: Number,
+        length: usize,
+        options: BuildOptions,
+    ) -> Result<(), EngineError> {
+        let _ = (number, length, options);
         Ok(())
     }
 

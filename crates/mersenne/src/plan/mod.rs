@@ -12,6 +12,7 @@ use crate::{Number, Residue, Shift};
 
 mod alike;
 mod choose;
+mod fastest;
 mod near;
 #[cfg(test)]
 mod tests;
@@ -276,7 +277,7 @@ impl Plan {
     pub(super) fn compile(&self) -> Result<(), EngineError> {
         let (variant, ahead) = (self.variant, Some(Step::Square));
         let options = BuildOptions { variant, ahead, ..BuildOptions::new(1, self.threads) };
-        self.family.compile(self.number.exponent(), self.length, options)
+        self.family.compile(self.number, self.length, options)
     }
 
     /// Builds the plan's engine with the given number of registers.

@@ -55,7 +55,7 @@ impl EngineFamily for OnGpu {
         self.outruns
     }
 
-    fn compile(&self, _: u32, _: usize, _: BuildOptions) -> Result<(), EngineError> {
+    fn compile(&self, _: Number, _: usize, _: BuildOptions) -> Result<(), EngineError> {
         self.compiled.fetch_add(1, Ordering::Relaxed);
         Ok(())
     }
@@ -267,9 +267,8 @@ fn an_exact_family_is_measured_only_if_it_may_be_faster() {
             plan.engine()
         };
         fastest(&PlanRequest::default(), &Times::default());
-        // Both have one length near the shortest one. If nothing else is measured, the length of `first` is not either.
-        let each = if outruns { 0 } else { 1 };
-        assert_eq!((compiled(first), compiled(exact)), (each, each));
+        // Both have one length near the shortest one.
+        assert_eq!((compiled(first), compiled(exact)), (1, if outruns { 0 } else { 1 }));
         if outruns {
             // A stored time counts, and so does a request.
             let plan = Plan::of_family(p, exact, None, None).unwrap();
@@ -281,6 +280,24 @@ fn an_exact_family_is_measured_only_if_it_may_be_faster() {
             assert_eq!(compiled(exact), 0);
         }
     }
+}
+
+#[test]
+fn if_the_default_family_fails_exact_families_are_measured() {
+    let broken: &'static OnGpu = {
+        let error = DeviceError::Failed { what: "rows".into(), message: "no".into() };
+        Box::leak(Box::new(OnGpu::new(Err(error), 0, true)))
+    };
+    let exact: &'static OnGpu = Box::leak(Box::new(OnGpu::new(Ok(()), 0, false)));
+    let families: [&'static dyn EngineFamily; 2] = [broken, exact];
+    let request = PlanRequest::default();
+    let plan =
+        Plan::fastest_among(mersenne(216_091), &families, "cuda:0", &request, &Times::default());
+    assert_eq!(plan.unwrap().engine(), "goldilocks");
+    // Below the exponents that are measured, nothing shows that it fails.
+    let plan =
+        Plan::fastest_among(mersenne(44_497), &families, "cuda:0", &request, &Times::default());
+    assert_eq!(plan.unwrap().engine(), "fp64");
 }
 
 #[test]

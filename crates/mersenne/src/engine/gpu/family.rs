@@ -215,10 +215,19 @@ impl<A: Family> EngineFamily for OnDevice<A> {
         A::can_check_squarings(p, length) && self.shape(length, variant).is_ok_and(fits)
     }
 
-    fn compile(&self, p: u32, length: usize, options: BuildOptions) -> Result<(), EngineError> {
+    fn compile(
+        &self,
+        number: Number,
+        length: usize,
+        options: BuildOptions,
+    ) -> Result<(), EngineError> {
+        if !number.is_mersenne() {
+            return Ok(());
+        }
+        let p = number.exponent();
         let shape = self.shape(length, options.variant);
         let shape = shape.map_err(|reason| A::unusable(p, length, reason))?;
-        let sources = first_sources::<A>(&shape, p.into(), Use::from(options), None);
+        let sources = first_sources::<A>(&shape, number, Use::from(options), None);
         self.device.programs(&sources)?;
         Ok(())
     }
