@@ -67,6 +67,11 @@ impl From<&io::Error> for ErrorKind {
                 | Kind::InvalidInput
                 | Kind::InvalidData,
             ) => Self::BadInput,
+            // The standard library has no stable kind for a loop of links.
+            #[cfg(unix)]
+            _ if error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error()) => {
+                Self::BadInput
+            }
             _ => Self::Io,
         }
     }

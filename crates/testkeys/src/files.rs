@@ -28,7 +28,7 @@ const BITS_OF_MOST: usize = 2048;
 /// The number of lines that a thread formats at a time.
 const LINES: usize = 256;
 
-const WARNING: &str = "test data, unfit for use: whoever knows the seed knows all factors";
+const WARNING: &str = "test data, unfit for use: the seed gives away all factors";
 
 /// The paths of the two files. None of them exists, unless existing files may be replaced.
 #[derive(Debug)]

@@ -1,5 +1,5 @@
 //! Test moduli for audits of RSA keys. The moduli follow from a seed, and weaknesses are planted
-//! among them on request. Nobody must use them as keys: whoever knows the seed knows the factors.
+//! among them on request. Nobody must use them as keys: the seed gives away the factors.
 //!
 //! A modulus is a product n = p·q of two primes of half its width. The steps:
 //!

@@ -109,7 +109,7 @@ pub(crate) struct WorkArgs {
     /// Show the page of DIR (see warpint report) to web browsers while the work is done: at this port of this
     /// machine, or at an IP address and a port. Port 0 is a free port, which is printed. Without passwords:
     /// everyone who can reach another address than 127.0.0.1 can read the page.
-    #[arg(long, value_name = "PORT", value_parser = super::report::address)]
+    #[arg(long, value_name = "PORT", value_parser = super::report::address, conflicts_with = "add")]
     pub(crate) serve: Option<SocketAddr>,
 
     /// Print only the results, warnings and errors.

@@ -90,6 +90,13 @@ impl Setting {
 fn bytes_of(path: &Path) -> anyhow::Result<Option<Vec<u8>>> {
     match given::read(path, MOST) {
         Ok(bytes) => Ok(Some(bytes)),
+        Err(e) if e.is_missing() && path.is_symlink() => {
+            let line = format!(
+                "{} is a link to a missing file (`warpint --no-config COMMAND` does without)",
+                path.display()
+            );
+            Err(BadRequest(line).into())
+        }
         Err(e) if e.is_missing() => Ok(None),
         // The work directory is a file; the command itself reports this.
         Err(FileError::Io { source, .. }) if source.kind() == io::ErrorKind::NotADirectory => {

@@ -8,6 +8,26 @@ use serde_json::{Value, json};
 
 use crate::common::{Ran, command, in_time, warpint};
 
+#[cfg(unix)]
+#[test]
+fn a_link_that_leads_nowhere_is_a_mistake() {
+    use std::os::unix::fs::symlink;
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::create_dir(dir.path().join("w")).unwrap();
+    let link = dir.path().join("w/warpint.toml");
+    for (target, says) in
+        [("missing", "is a link to a missing file"), ("warpint.toml", "cannot be used")]
+    {
+        symlink(target, &link).unwrap();
+        let ran = warpint(dir.path(), "work w");
+        assert_eq!(ran.code, Some(2), "{ran:?}");
+        assert!(ran.error().contains(says) && ran.error().contains("w/warpint.toml"), "{ran:?}");
+        let ran = warpint(dir.path(), "--no-config work w --quiet");
+        assert!(!ran.err.contains("warpint.toml"), "{ran:?}");
+        std::fs::remove_file(&link).unwrap();
+    }
+}
+
 /// Writes the file of the work directory `w`.
 fn of_directory(dir: &Path, text: &str) {
     fs::create_dir_all(dir.join("w")).unwrap();

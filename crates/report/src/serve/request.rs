@@ -121,7 +121,17 @@ fn checked(request: &httparse::Request<'_, '_>) -> Result<Request, Refusal> {
         Some("HEAD") => true,
         _ => return Err(Refusal::Method),
     };
-    let path = request.path.unwrap_or_default();
+    let target = request.path.unwrap_or_default();
+    // A target may be a whole address (RFC 9112, section 3.2.2).
+    let path = match target
+        .strip_prefix("http://")
+        .map(|rest| rest.split_at(rest.find('/').unwrap_or(rest.len())))
+    {
+        Some((host, _)) if !is_own_host(host) => return Err(Refusal::ForeignHost),
+        Some((_, "")) => "/",
+        Some((_, path)) => path,
+        None => target,
+    };
     let what = match path.split('?').next() {
         Some("/") => What::Page,
         Some("/status.json") => What::Status,
@@ -180,5 +190,21 @@ mod tests {
             assert_eq!(parse(&whole[..end]), None, "{end}");
         }
         assert_eq!(parse(whole), Some(Ok(Request { what: What::Status, is_head: true })));
+    }
+
+    #[test]
+    fn a_target_may_be_a_whole_address() {
+        let asked = |target: &str| {
+            parse(format!("GET {target} HTTP/1.1\r\nHost: localhost\r\n\r\n").as_bytes()).unwrap()
+        };
+        let page = || Ok(Request { what: What::Page, is_head: false });
+        for target in ["/", "http://localhost:8080/", "http://127.0.0.1", "http://[::1]:80/?x"] {
+            assert_eq!(asked(target), page(), "{target}");
+        }
+        let status = Request { what: What::Status, is_head: false };
+        assert_eq!(asked("http://localhost/status.json"), Ok(status));
+        assert_eq!(asked("http://evil.example/"), Err(Refusal::ForeignHost));
+        assert_eq!(asked("http:///"), Err(Refusal::ForeignHost));
+        assert_eq!(asked("https://localhost/"), Err(Refusal::Unknown));
     }
 }

@@ -103,7 +103,7 @@ fn throughput(html: &mut Html, history: &History) {
     let points: Vec<(f64, f64)> = if history.tests.len() as u64 == history.count {
         times.iter().enumerate().map(|(i, &time)| (time as f64, (i + 1) as f64)).collect()
     } else {
-        // The single times of so many tests are not kept.
+        // With many tests, only their numbers by the hour are kept.
         let total = |sum: &mut u64, (&hour, &tests): (&i64, &u64)| {
             *sum += tests;
             Some((((hour + 1) * HOUR) as f64, *sum as f64))
