@@ -14,8 +14,8 @@ pub(crate) const COLOURS: usize = 8;
 const DASHES: usize = 4;
 const WIDTH: f64 = 560.0;
 const HEIGHT: f64 = 300.0;
-/// The positions of the left, right, top and bottom edges of the frame.
-const FRAME: [f64; 4] = [62.0, 548.0, 12.0, 250.0];
+/// The positions of the left, right, top and bottom edges of the frame. Half of a label fits to its right.
+const FRAME: [f64; 4] = [62.0, 530.0, 12.0, 250.0];
 /// The largest number of points of a line that are drawn.
 const MOST_POINTS: usize = 400;
 /// The largest number of markers of all lines together. Lines with more points have no markers.
