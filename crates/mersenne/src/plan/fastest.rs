@@ -59,6 +59,8 @@ impl Plan {
     /// - for k·b^n ± 1 with b > 2 those whose spectrum is not larger than that of the default plan. A family with a
     ///   statistical margin is left out if an exact family has the same length.
     ///
+    /// If the time of the default family is neither stored nor measured, its shortest length is used.
+    ///
     /// On the CPU the default family and families with a stored time are tried, since `goldilocks` takes two to four
     /// times as long as `fp64` on the CPU.
     ///
@@ -118,6 +120,10 @@ impl Plan {
         }
         if !first.is_on_cpu() && found.iter().any(fails) && found.iter().all(fails) {
             found.extend(measure(&others));
+        }
+        // A stored time says nothing against a default plan whose time is not known.
+        if !found.iter().any(|(plan, _)| plan.engine() == first.engine()) {
+            return Ok(first);
         }
         // Of equal times, the first one counts, which is that of an earlier family.
         let best = found.into_iter().reduce(|best, next| if next.1 < best.1 { next } else { best });

@@ -233,6 +233,20 @@ fn stored_times_decide_over_engines_lengths_and_variants() {
 }
 
 #[test]
+fn a_stored_time_alone_does_not_displace_the_default_family() {
+    let request = PlanRequest { threads: Some(1), ..PlanRequest::default() };
+    // Nothing is measured for an exponent so small.
+    let p = mersenne(86_243);
+    let of = |engine| Plan::new(p, &PlanRequest { engine: Some(engine), ..request }).unwrap();
+    let (fp64, other) = (of("fp64"), of("goldilocks"));
+    let fastest = |times: &Times| Plan::fastest(p, &request, times).unwrap().engine();
+    let times = Times::default().with(&other, "", 10);
+    assert_eq!(fastest(&times), "fp64");
+    let times = times.with(&fp64, &fp64.variant(), 20);
+    assert_eq!(fastest(&times), "goldilocks");
+}
+
+#[test]
 fn a_length_that_is_dominated_is_not_chosen_but_there() {
     static DOMINATED: OnGpu = OnGpu::new(Ok(()), 10 << 10, false);
     let gpu: [&'static dyn EngineFamily; 1] = [&DOMINATED];
