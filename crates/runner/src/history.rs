@@ -213,7 +213,7 @@ mod tests {
     use std::fs;
 
     use super::*;
-    use crate::report::{FactorReport, TestReport};
+    use crate::report::{Credit, FactorReport, TestReport};
     use crate::stored::StoredResult;
     use warpint_gimps::{ResultLine, Status, append_object, append_result};
     use warpint_mersenne::{Exponent, Factor, TestKind, TestSpec};
@@ -233,8 +233,16 @@ mod tests {
         let of_7 = ResultLine::ll(11, Status::Composite, "00000000000006C8".into(), 1);
         append_result(&at("results-7.txt"), &of_7).unwrap();
         let number: warpint_mersenne::Number = "81*10^50+1".parse().unwrap();
-        append_object(&at("candidates.jsonl"), &FactorReport::new(number, Factor::Small(41)))
-            .unwrap();
+        let credit = Credit {
+            assignment: "PRP 81*10^50+1".into(),
+            aid: None,
+            user: Some("u".into()),
+            computer: Some("c".into()),
+            worker: 0,
+            numbered: false,
+        };
+        let factor = FactorReport::new(number, Factor::Small(41)).credited(Some(credit));
+        append_object(&at("candidates.jsonl"), &factor).unwrap();
         let history = History::of(dir.path()).unwrap();
         assert_eq!((history.count, history.unreadable.len()), (3, 0), "{history:?}");
         let said = |name: &str| history.tests.iter().find(|test| test.number == name).unwrap();
@@ -243,6 +251,8 @@ mod tests {
         assert_eq!(said("M11").finding, Finding::Composite);
         assert_eq!(said("M11").residue.as_deref(), Some("00000000000006C8"));
         assert_eq!(said("81*10^50+1").finding, Finding::Factors(vec!["41".into()]));
+        assert_eq!(said("81*10^50+1").user.as_deref(), Some("u"));
+        assert_eq!(said("81*10^50+1").computer.as_deref(), Some("c"));
         assert_eq!(history.primes.len(), 1);
         assert_eq!(history.by_hour.values().sum::<u64>(), 3);
     }

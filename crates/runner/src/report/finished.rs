@@ -4,7 +4,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use warpint_gimps::{self as gimps, ResultLine};
 
-use super::{Errors, RoundOff, Status, TestReport};
+use super::{Credit, Errors, RoundOff, Status, TestReport};
 
 /// A finished test, as a file records it. A value that the file does not have is `None`.
 #[derive(Debug, Clone, PartialEq)]
@@ -70,6 +70,7 @@ struct Factored {
     worktype: String,
     factors: Vec<String>,
     timestamp: String,
+    credit: Option<Credit>,
 }
 
 impl FinishedTest {
@@ -113,6 +114,7 @@ impl FinishedTest {
             return serde_json::from_value::<TestReport>(value).ok()?.finished();
         }
         let factored: Factored = serde_json::from_value(value).ok()?;
+        let (user, computer) = factored.credit.map_or((None, None), |c| (c.user, c.computer));
         Some(Self {
             number: name(factored.number, factored.exponent, &[]),
             worktype: factored.worktype,
@@ -126,8 +128,8 @@ impl FinishedTest {
             errors: None,
             proof_power: None,
             time: gimps::parse_utc(&factored.timestamp),
-            user: None,
-            computer: None,
+            user,
+            computer,
         })
     }
 }
