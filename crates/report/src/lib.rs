@@ -56,6 +56,18 @@ impl Report {
         Ok(Self { dir: dir.to_owned(), work, benches, unreadable })
     }
 
+    /// Returns whether the directory has neither work nor results of benchmarks.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.work.is_none() && self.benches.is_empty()
+    }
+
+    /// Returns the name of the directory: its path as it was given, or the whole path of `.` and `..`.
+    fn name(&self) -> String {
+        let whole = self.dir.file_name().is_none().then(|| self.dir.canonicalize().ok()).flatten();
+        whole.as_ref().unwrap_or(&self.dir).display().to_string()
+    }
+
     /// Returns a line of text for each file that cannot be read, or that contains something else than
     /// its name says.
     #[must_use]

@@ -34,7 +34,7 @@ pub(crate) fn policy() -> String {
 }
 
 pub(crate) fn page(report: &Report, shown: Shown) -> String {
-    let dir = report.dir.display().to_string();
+    let dir = report.name();
     let program = Program::warpint();
     let mut html = Html::default();
     html.with("html", &[("lang", "en")], |html| {

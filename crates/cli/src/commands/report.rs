@@ -24,6 +24,10 @@ pub(crate) fn run(args: &ReportArgs) -> anyhow::Result<Exit> {
     let out = (args.out != Path::new("-")).then(|| checked(&args.out)).transpose()?;
     let found = Report::of(dir)?;
     report::warn(found.unreadable().to_vec());
+    if found.is_empty() {
+        let line = format!("{} has neither work nor results of benchmarks", dir.display());
+        report::warn(vec![line]);
+    }
     let page = found.page(Shown::File);
     match out {
         Some(file) => {

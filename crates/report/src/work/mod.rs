@@ -93,11 +93,13 @@ impl WorkDirectory {
         figures
     }
 
-    /// Returns the mean number of finished tests in a day, from the first result to the last one.
+    /// Returns the mean number of finished tests in a day, from the first result to the last one. Returns `None` for
+    /// less than an hour, which says little about a day.
     fn tests_a_day(&self) -> Option<f64> {
         let (first, last) = self.history.span?;
         let tests = self.history.by_hour.values().sum::<u64>();
-        (last > first && tests > 1).then(|| (tests - 1) as f64 * 86_400.0 / (last - first) as f64)
+        (last - first >= 3_600 && tests > 1)
+            .then(|| (tests - 1) as f64 * 86_400.0 / (last - first) as f64)
     }
 
     /// Writes the sections of the page.
