@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use clap::Command;
 use toml::{Spanned, Value};
-use warpint_files::{FileError, given};
+use warpint_files::{ErrorKind, FileError, given};
 
 use super::grammar;
 use super::keys::{KEYS, Key, Kind};
@@ -98,6 +98,8 @@ fn bytes_of(path: &Path) -> anyhow::Result<Option<Vec<u8>>> {
             Err(BadRequest(line).into())
         }
         Err(e) if e.is_missing() => Ok(None),
+        // A folder of another user, as with the HOME of root.
+        Err(e) if e.kind() == ErrorKind::BadInput && cannot_be_looked_up(path) => Ok(None),
         // The work directory is a file; the command itself reports this.
         Err(FileError::Io { source, .. }) if source.kind() == io::ErrorKind::NotADirectory => {
             Ok(None)
@@ -106,6 +108,11 @@ fn bytes_of(path: &Path) -> anyhow::Result<Option<Vec<u8>>> {
             "the configuration file cannot be used (`warpint --no-config COMMAND` does without)",
         ),
     }
+}
+
+/// Returns whether the folder of a path may not be searched.
+fn cannot_be_looked_up(path: &Path) -> bool {
+    path.symlink_metadata().is_err_and(|e| e.kind() == io::ErrorKind::PermissionDenied)
 }
 
 /// Returns the text of a file.
@@ -122,8 +129,7 @@ pub(super) fn parse(text: &str) -> Result<Vec<Setting>, Mistake> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let table: BTreeMap<Spanned<String>, Spanned<Value>> = toml::from_str(text).map_err(|e| {
         let start = e.span().map_or(0, |span| span.start);
-        let message = e.message().lines().collect::<Vec<_>>().join(", ");
-        Mistake::at(text, start, format!("not valid TOML: {message}"))
+        Mistake::at(text, start, syntax(text, start, e.message()))
     })?;
     let mut entries: Vec<_> = table.into_iter().collect();
     entries.sort_by_key(|(name, _)| name.span().start);
@@ -141,6 +147,19 @@ pub(super) fn parse(text: &str) -> Result<Vec<Setting>, Mistake> {
     entries.into_iter().map(setting).collect()
 }
 
+/// Describes a mistake of syntax at a byte of a text, with an example if its line sets a known key.
+fn syntax(text: &str, byte: usize, message: &str) -> String {
+    let message = message.lines().collect::<Vec<_>>().join(", ");
+    let begin = text.get(..byte).and_then(|before| before.rfind('\n')).map_or(0, |end| end + 1);
+    let line = text.get(begin..).and_then(|rest| rest.lines().next()).unwrap_or_default();
+    let name = line.split('=').next().unwrap_or_default().trim();
+    match KEYS.iter().find(|key| key.name == name) {
+        Some(key) if message == "duplicate key" => format!("{} is set a second time", key.name),
+        Some(key) => format!("not valid TOML: {message}; write it like {}", key.example),
+        None => format!("not valid TOML: {message}"),
+    }
+}
+
 /// Returns the key of a name.
 fn key_of(name: &str) -> Result<&'static Key, String> {
     /// The least similarity of a name to the key that the message suggests.
@@ -150,10 +169,12 @@ fn key_of(name: &str) -> Result<&'static Key, String> {
     }
     let similar = KEYS.iter().map(|key| (strsim::jaro_winkler(key.name, name), key.name));
     let nearest = similar.max_by(|a, b| a.0.total_cmp(&b.0)).filter(|(near, _)| *near > SIMILAR);
-    let meant = nearest.map(|(_, key)| format!("do you mean '{key}'? ")).unwrap_or_default();
+    let meant = nearest.map(|(_, key)| format!("; do you mean '{key}'?")).unwrap_or_default();
     let known: Vec<_> = KEYS.iter().map(|key| key.name).collect();
     let known = known.join(", ");
-    Err(format!("unknown key '{name}': {meant}The keys of this version are {known}"))
+    Err(format!(
+        "unknown key '{name}'{meant} (the keys of this version are {known}; there are no tables)"
+    ))
 }
 
 /// Returns a value as the text that the option of its key has.
@@ -221,19 +242,19 @@ mod tests {
         for (text, expected) in [
             (
                 "devcie = 'cpu'",
-                "1:1: unknown key 'devcie': do you mean 'device'? The keys of this version are user, ",
+                "1:1: unknown key 'devcie'; do you mean 'device'? (the keys of this version are user, ",
             ),
             (
                 "# x\n\n  checkpoint_interval = 5",
-                "3:3: unknown key 'checkpoint_interval': do you mean 'checkpoint-interval'?",
+                "3:3: unknown key 'checkpoint_interval'; do you mean 'checkpoint-interval'?",
             ),
-            ("[work]\nuser = 'a'", "1:2: unknown key 'work': do you mean 'workers'?"),
+            ("[work]\nuser = 'a'", "1:2: unknown key 'work'; do you mean 'workers'?"),
             (
                 "zzz = 1",
-                "1:1: unknown key 'zzz': The keys of this version are user, computer, device, ",
+                "1:1: unknown key 'zzz' (the keys of this version are user, computer, device, ",
             ),
-            ("\"a\\nb\" = 1", "1:1: unknown key 'a\\nb': The keys"),
-            ("\"\\u001b[31m\" = 1", "1:1: unknown key '\\u{1b}[31m': "),
+            ("\"a\\nb\" = 1", "1:1: unknown key 'a\\nb' (the keys"),
+            ("\"\\u001b[31m\" = 1", "1:1: unknown key '\\u{1b}[31m' (the keys"),
             ("device = 'é'\n", "1:10: device: 'é' is none of auto, cpu, cuda, cuda:N, sim, all"),
             ("# é\nengine = 'fft'", "2:10: engine: 'fft' is none of auto, exact, word, fp64, "),
             ("engine = ''", "1:10: engine: '' is none of auto, exact, "),
@@ -268,7 +289,8 @@ mod tests {
             ("user.name = 'a'", "1:1: user is a string, not a table"),
             ("user = 2026-01-01", "1:8: user is a string, not a date or time"),
             ("device = cpu", "1:10: not valid TOML: "),
-            ("user = 'a'\nuser = 'b'", "2:1: not valid TOML: duplicate key"),
+            ("user = 'a'\nuser = 'b'", "2:1: user is set a second time"),
+            ("a = 1\na = 2", "2:1: not valid TOML: duplicate key"),
             ("user = 'a'\nthreads", "2:8: not valid TOML: "),
             ("user = \"a", "1:10: not valid TOML: "),
             // The first mistake of the file is reported.
@@ -277,6 +299,15 @@ mod tests {
             let said = mistake(text);
             assert!(said.starts_with(expected), "{text}: {said}");
             assert!(!said.contains('\n'), "{said}");
+        }
+    }
+
+    #[test]
+    fn a_mistake_of_syntax_shows_how_its_key_is_written() {
+        for text in ["device = cpu", "device = cuda:0\nthreads = 2", "\n device =\n"] {
+            let said = mistake(text);
+            assert!(said.contains("not valid TOML: "), "{said}");
+            assert!(said.ends_with("; write it like device = \"cuda:0\""), "{said}");
         }
     }
 
