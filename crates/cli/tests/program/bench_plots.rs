@@ -81,9 +81,11 @@ fn a_chart_that_cannot_be_written_is_refused_first() {
         "bench mersenne --device sim --same-plan",
         "collatz bench --device cpu",
     ] {
-        for (path, says) in
-            [("nowhere/x.svg", "cannot write nowhere/x.svg: "), (".", "cannot write .: it is not")]
-        {
+        for (path, says) in [
+            ("nowhere/x.svg", "cannot write nowhere/x.svg: "),
+            (".", "cannot write .: it is not"),
+            ("x.png", "plots are SVG images, which x.png does not say: write --plot x.svg"),
+        ] {
             let ran = warpint(dir.path(), &format!("{line} --plot {path}"));
             assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""), "{line}: {ran:?}");
             assert!(ran.error().starts_with(says), "{line}: {ran:?}");

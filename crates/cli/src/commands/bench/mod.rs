@@ -22,7 +22,7 @@ use warpint_files::{FileError, WholeFile};
 pub(super) use self::batch::figures;
 use super::batch::place::resolved;
 use crate::args::Bench;
-use crate::exit::Exit;
+use crate::exit::{BadRequest, Exit};
 use crate::report;
 use crate::units;
 
@@ -45,7 +45,19 @@ pub(in crate::commands) struct Plot(Option<WholeFile>);
 impl Plot {
     /// Tests whether the file can be written. Call this first, so that no minutes are lost if it
     /// cannot.
-    pub(in crate::commands) fn new(path: Option<&Path>) -> Result<Self, FileError> {
+    ///
+    /// # Errors
+    /// Also returns an error for the name of an image of another kind, such as `x.png`.
+    pub(in crate::commands) fn new(path: Option<&Path>) -> anyhow::Result<Self> {
+        if let Some(path) = path
+            && path.extension().is_some_and(|kind| !kind.eq_ignore_ascii_case("svg"))
+        {
+            let svg = path.with_extension("svg");
+            let (path, svg) = (path.display(), svg.display());
+            let line =
+                format!("plots are SVG images, which {path} does not say: write --plot {svg}");
+            return Err(BadRequest(line).into());
+        }
         Ok(Self(path.map(WholeFile::new).transpose()?))
     }
 
