@@ -8,7 +8,8 @@ use clap_mangen::roff::{Roff, roman};
 
 use crate::help::{self, Part};
 
-/// Returns the man page of a command as roff.
+/// Returns the man page of a command as roff, in ASCII: other characters are escaped, so that `man` shows what the
+/// locale has in their place.
 pub(super) fn page(command: &Command) -> io::Result<Vec<u8>> {
     // The foot of the page shows the version where other pages show their date.
     let version = concat!("warpint ", env!("CARGO_PKG_VERSION"));
@@ -26,7 +27,17 @@ pub(super) fn page(command: &Command) -> io::Result<Vec<u8>> {
     let after = after.map(ToString::to_string).unwrap_or_default();
     sections(&after).to_writer(&mut page)?;
     see_also(command).to_writer(&mut page)?;
-    Ok(page)
+    let page = String::from_utf8(page).map_err(io::Error::other)?;
+    Ok(page.chars().map(escaped).collect::<String>().into_bytes())
+}
+
+/// Returns a character as roff writes it in ASCII.
+fn escaped(c: char) -> String {
+    match c {
+        '…' => "...".into(),
+        _ if c.is_ascii() => c.into(),
+        _ => format!("\\[u{:04X}]", u32::from(c)),
+    }
 }
 
 /// Formats the help text that follows the options. Its titles become sections, and its indented
@@ -89,6 +100,16 @@ mod tests {
         assert_eq!(heads, all, "{page}");
         assert!(page.contains("\n.TH warpint-batch-mul 1 "), "{page}");
         assert!(page.ends_with("\nwarpint\\-batch(1), warpint(1)\n"), "{page}");
+    }
+
+    #[test]
+    fn a_page_is_ascii() {
+        let cli = commands();
+        for command in help::shown(&cli) {
+            assert!(page(command).unwrap().is_ascii(), "{}", page_name(command));
+        }
+        let escapes: String = "…²≤a\\".chars().map(escaped).collect();
+        assert_eq!(escapes, "...\\[u00B2]\\[u2264]a\\");
     }
 
     #[test]
