@@ -36,7 +36,10 @@ pub(super) fn make(place: &Place, program: &Path) -> Result<Papers> {
         completions: folder.join("completions"),
     };
     for name in DOCUMENTS {
-        super::put(&place.root.join(name), &papers.documents.join(name), 0o644)?;
+        let path = place.root.join(name);
+        let text = fs::read_to_string(&path);
+        let text = text.with_context(|| format!("cannot read {}", path.display()))?;
+        write(&papers.documents.join(name), with_whole_links(&text).as_bytes(), 0o644)?;
     }
     third_party(place, &papers.documents.join(THIRD_PARTY))?;
     output_of(place.command(program).arg("man").arg(&papers.man))?;
@@ -45,6 +48,24 @@ pub(super) fn make(place: &Place, program: &Path) -> Result<Papers> {
         write(&papers.completions.join(shell), script.as_bytes(), 0o644)?;
     }
     Ok(papers)
+}
+
+/// Where the files of this version are that packages do not contain.
+const FILES: &str =
+    concat!("https://github.com/warpint/warpint/blob/v", env!("CARGO_PKG_VERSION"), "/");
+
+/// Returns a Markdown text whose links to files outside of the package lead to the repository.
+fn with_whole_links(text: &str) -> String {
+    let mut parts = text.split("](");
+    let mut whole = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let target = part.split([')', '#']).next().unwrap_or_default();
+        let is_whole = target.is_empty() || target.contains(':') || DOCUMENTS.contains(&target);
+        whole += "](";
+        whole += if is_whole { "" } else { FILES };
+        whole += part;
+    }
+    whole
 }
 
 /// Writes the licences of all crates in the program.
@@ -97,4 +118,19 @@ impl Papers {
 /// only.
 pub(super) fn compress(place: &Place, path: &Path) -> Result<()> {
     run(place.command("gzip").args(["-9", "--no-name", "--force"]).arg(path))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn links_of_documents_lead_somewhere() {
+        let text =
+            "[a](docs/a.md#b) [c](CHANGELOG.md) [d](#e) [f](https://example.org/) ![g](h.svg) [i]";
+        let expected = format!(
+            "[a]({FILES}docs/a.md#b) [c](CHANGELOG.md) [d](#e) [f](https://example.org/) ![g]({FILES}h.svg) [i]"
+        );
+        assert_eq!(with_whole_links(text), expected);
+    }
 }
