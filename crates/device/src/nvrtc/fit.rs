@@ -71,7 +71,11 @@ impl Fit {
     fn wheel(&self) -> &'static str {
         let old_driver = self.driver.is_some_and(|(major, _)| major < 13);
         let old_device = self.compute_capability.is_some_and(|device| device < OLDEST_OF_13);
-        if old_driver || old_device { "nvidia-cuda-nvrtc-cu12" } else { "nvidia-cuda-nvrtc==13.*" }
+        if old_driver || old_device {
+            "nvidia-cuda-nvrtc-cu12"
+        } else {
+            "nvidia-cuda-nvrtc==13.0.*"
+        }
     }
 }
 
@@ -124,11 +128,11 @@ mod tests {
     #[test]
     fn a_missing_compiler_is_one_line_with_the_wheel_of_this_driver() {
         for (driver, device, wheel) in [
-            (Some((13, 0)), Some((9, 0)), "'nvidia-cuda-nvrtc==13.*'"),
-            (Some((14, 1)), Some((9, 0)), "'nvidia-cuda-nvrtc==13.*'"),
+            (Some((13, 0)), Some((9, 0)), "'nvidia-cuda-nvrtc==13.0.*'"),
+            (Some((14, 1)), Some((9, 0)), "'nvidia-cuda-nvrtc==13.0.*'"),
             (Some((12, 4)), Some((9, 0)), "'nvidia-cuda-nvrtc-cu12'"),
             (Some((13, 0)), Some((7, 0)), "'nvidia-cuda-nvrtc-cu12'"),
-            (None, None, "'nvidia-cuda-nvrtc==13.*'"),
+            (None, None, "'nvidia-cuda-nvrtc==13.0.*'"),
         ] {
             for unfit in [None, Some("/x/libnvrtc.so.13 is version 13.0, newer than …")] {
                 for chosen in [None, Some(Path::new("/x"))] {

@@ -208,10 +208,14 @@ impl EngineFamily for Faulty {
 
 /// If `left` is not 0, decrements it and returns the device error. Otherwise returns `Ok`.
 fn fail(left: &AtomicU64, error: &DeviceError) -> Result<(), EngineError> {
-    match left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |n| n.checked_sub(1)) {
-        Ok(_) => Err(error.clone().into()),
-        Err(_) => Ok(()),
+    let mut now = left.load(Ordering::Relaxed);
+    while let Some(next) = now.checked_sub(1) {
+        match left.compare_exchange_weak(now, next, Ordering::Relaxed, Ordering::Relaxed) {
+            Ok(_) => return Err(error.clone().into()),
+            Err(other) => now = other,
+        }
     }
+    Ok(())
 }
 
 struct FaultyEngine {
