@@ -12,7 +12,7 @@ True
 numbers.
 """
 
-import atexit
+import atexit as _atexit
 
 from . import _warpint, collatz, huge
 from ._array import Array, array, from_bytes, from_dlpack
@@ -97,7 +97,7 @@ __all__ = [
 ]
 
 # Daemon threads may compute when Python ends.
-atexit.register(_warpint.end)
+_atexit.register(_warpint.end)
 
 for _name in set(__all__) - {"GOLDILOCKS", "collatz", "huge"}:
     # Names in messages and in pickles are those that users import.

@@ -33,7 +33,9 @@ pub(super) fn address(text: &str) -> Result<SocketAddr, String> {
     let here = |port| SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), port);
     let port = text.strip_prefix("localhost:").unwrap_or(text);
     let address = port.parse().map(here).ok().or_else(|| text.parse().ok());
-    address.ok_or_else(|| format!("'{text}' is neither a port nor an IP address with a port"))
+    address.ok_or_else(|| {
+        format!("'{text}' is neither a port (0 to 65535) nor an IP address with a port")
+    })
 }
 
 #[cfg(test)]
