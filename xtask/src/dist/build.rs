@@ -1,6 +1,7 @@
 //! Builds the program for the platforms of the packages.
 
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 
@@ -45,14 +46,20 @@ pub(super) fn program(place: &Place, platform: Platform) -> Result<PathBuf> {
         }
     }
     cargo.args(["--locked", "--profile", "dist", "--package", "warpint-cli", "--bin", "warpint"]);
-    cargo.env("CARGO_ENCODED_RUSTFLAGS", flags(place, platform)?.join("\x1f"));
-    cargo.env_remove("RUSTFLAGS");
+    reproducible(place, platform, &mut cargo)?;
     run(&mut cargo)?;
     let target =
         std::env::var_os("CARGO_TARGET_DIR").map_or(place.root.join("target"), PathBuf::from);
     let program = target.join(platform.target()).join("dist").join(platform.program());
     ensure_no_paths(place, &program)?;
     Ok(program)
+}
+
+/// Lets a command that compiles Rust keep paths of this machine and the time out of what it makes.
+pub(super) fn reproducible(place: &Place, platform: Platform, command: &mut Command) -> Result<()> {
+    command.env("CARGO_ENCODED_RUSTFLAGS", flags(place, platform)?.join("\x1f"));
+    command.env_remove("RUSTFLAGS");
+    Ok(())
 }
 
 /// Returns the flags that keep paths of this machine and the time out of the program.
@@ -80,7 +87,7 @@ fn cargo_home() -> Result<PathBuf> {
 }
 
 /// Returns an error if the program contains the path of the checkout or of cargo's home.
-fn ensure_no_paths(place: &Place, program: &Path) -> Result<()> {
+pub(super) fn ensure_no_paths(place: &Place, program: &Path) -> Result<()> {
     let bytes =
         std::fs::read(program).with_context(|| format!("cannot read {}", program.display()))?;
     for path in [&place.root, &cargo_home()?] {

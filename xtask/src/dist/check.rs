@@ -34,6 +34,7 @@ pub(super) fn run(place: &Place, kinds: &[Kind], roots: &[PathBuf]) -> Result<()
             Kind::Tarball => tarball(place, &package, roots),
             Kind::Deb => deb(place, &package, roots),
             Kind::Windows => windows(place, &package),
+            Kind::Wheel => wheel(place, &package),
         }
         .with_context(|| format!("{}", package.display()))?;
     }
@@ -111,6 +112,27 @@ fn windows(place: &Place, package: &Path) -> Result<()> {
     };
     jobs("Windows program", &wine, scratch.path())?;
     selftest("Windows program", wine())
+}
+
+/// Installs the wheel into a new virtual environment, and runs small jobs.
+fn wheel(place: &Place, package: &Path) -> Result<()> {
+    const JOBS: &str = "\
+import sys, warpint as wp
+assert wp.__version__ == sys.argv[1], wp.__version__
+assert (wp.array([2**64 - 1]) * 3).tolist() == [3 * (2**64 - 1)]
+assert wp.test('7*2^2256+1', directory=None, device='cpu').verdict == 'prime'
+assert wp.huge.mul(3**1000, 3**2000) == 3**3000
+";
+    let scratch = tempfile::tempdir()?;
+    let venv = scratch.path().join("venv");
+    run_command(place.command("python3").args(["-m", "venv"]).arg(&venv))?;
+    let mut pip = place.command(venv.join("bin/pip"));
+    pip.args(["install", "--quiet", "--disable-pip-version-check"]);
+    run_command(pip.arg(package))?;
+    let mut python = Command::new(venv.join("bin/python"));
+    run_command(python.current_dir(scratch.path()).args(["-c", JOBS, VERSION]))?;
+    println!("wheel: its jobs are right");
+    Ok(())
 }
 
 fn unpack(place: &Place, package: &Path, to: &Path) -> Result<()> {

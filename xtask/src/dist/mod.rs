@@ -1,5 +1,5 @@
-//! Makes the packages of a release: a tarball and a Debian package for Linux, and a zip file for
-//! Windows, each for x86-64, with their checksums.
+//! Makes the packages of a release: a tarball, a Debian package and a Python wheel for Linux, and a
+//! zip file for Windows, each for x86-64, with their checksums.
 //!
 //! The same commit, Rust toolchain and tools give the same bytes, wherever the checkout is: time
 //! stamps are those of the commit, names are sorted, owners and modes are fixed, and the program
@@ -12,6 +12,7 @@ mod papers;
 mod place;
 mod tarball;
 mod tools;
+mod wheel;
 mod zip;
 
 use std::path::{Path, PathBuf};
@@ -31,7 +32,7 @@ const GLIBC: &str = "2.17";
 #[derive(Debug, clap::Args)]
 pub(crate) struct Options {
     /// The folder for the packages
-    #[arg(long, value_name = "DIR", default_value = "target/dist")]
+    #[arg(long, value_name = "DIR", default_value = "target/packages")]
     output: PathBuf,
     /// Make only these kinds of packages
     #[arg(long, value_name = "KIND", value_delimiter = ',')]
@@ -57,10 +58,12 @@ pub(crate) enum Kind {
     Deb,
     /// A zip file for Windows
     Windows,
+    /// A wheel for Python on Linux
+    Wheel,
 }
 
 impl Kind {
-    const ALL: [Self; 3] = [Self::Tarball, Self::Deb, Self::Windows];
+    const ALL: [Self; 4] = [Self::Tarball, Self::Deb, Self::Windows, Self::Wheel];
 
     /// Returns the name of the file.
     fn file_name(self) -> String {
@@ -68,6 +71,10 @@ impl Kind {
             Self::Tarball => format!("warpint-{VERSION}-x86_64-linux.tar.gz"),
             Self::Deb => format!("warpint_{}_amd64.deb", deb::version(VERSION)),
             Self::Windows => format!("warpint-{VERSION}-x86_64-windows.zip"),
+            // maturin also writes the older name of this platform.
+            Self::Wheel => format!(
+                "warpint-{VERSION}-cp310-abi3-manylinux2014_x86_64.manylinux_2_17_x86_64.whl"
+            ),
         }
     }
 }
@@ -89,18 +96,23 @@ pub(crate) fn run(options: &Options) -> Result<()> {
 
 fn make(place: &Place, kinds: &[Kind]) -> Result<()> {
     place.empty_stage()?;
-    // The man pages and completions of every package come from the program for Linux.
-    let linux = build::program(place, Platform::Linux)?;
-    let papers = papers::make(place, &linux)?;
+    // The man pages and completions of every package but the wheel come from the program for Linux.
+    let has_papers = kinds.iter().any(|kind| *kind != Kind::Wheel);
+    let linux = || {
+        let linux = build::program(place, Platform::Linux)?;
+        Ok::<_, anyhow::Error>((papers::make(place, &linux)?, linux))
+    };
+    let linux = has_papers.then(linux).transpose()?;
     for &kind in kinds {
         let out = place.output.join(kind.file_name());
-        match kind {
-            Kind::Tarball => tarball::make(place, &linux, &papers, &out),
-            Kind::Deb => deb::make(place, &linux, &papers, &out),
-            Kind::Windows => {
+        match (kind, &linux) {
+            (Kind::Tarball, Some((papers, linux))) => tarball::make(place, linux, papers, &out),
+            (Kind::Deb, Some((papers, linux))) => deb::make(place, linux, papers, &out),
+            (Kind::Windows, Some((papers, _))) => {
                 let windows = build::program(place, Platform::Windows)?;
-                zip::make(place, &windows, &papers, &out)
+                zip::make(place, &windows, papers, &out)
             }
+            (Kind::Wheel, _) | (_, None) => wheel::make(place, &out),
         }
         .with_context(|| format!("cannot make {}", out.display()))?;
         let size = std::fs::metadata(&out)?.len();

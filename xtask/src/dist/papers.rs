@@ -41,7 +41,7 @@ pub(super) fn make(place: &Place, program: &Path) -> Result<Papers> {
         let text = text.with_context(|| format!("cannot read {}", path.display()))?;
         write(&papers.documents.join(name), with_whole_links(&text).as_bytes(), 0o644)?;
     }
-    third_party(place, &papers.documents.join(THIRD_PARTY))?;
+    third_party(place, "crates/cli/Cargo.toml", &papers.documents.join(THIRD_PARTY))?;
     output_of(place.command(program).arg("man").arg(&papers.man))?;
     for shell in ["bash", "fish", "powershell", "zsh"] {
         let script = output_of(place.command(program).args(["completions", shell]))?;
@@ -68,12 +68,12 @@ fn with_whole_links(text: &str) -> String {
     whole
 }
 
-/// Writes the licences of all crates in the program.
-fn third_party(place: &Place, path: &Path) -> Result<()> {
+/// Writes the licences of all crates that the package of a manifest contains.
+pub(super) fn third_party(place: &Place, manifest: &str, path: &Path) -> Result<()> {
     let mut about = place.command("cargo");
     about.env("PATH", tools::path(place)?).args(["about", "generate", "--locked", "--fail"]);
     // Without the texts that could be fetched from the network, which may change.
-    about.args(["--offline", "--manifest-path", "crates/cli/Cargo.toml"]);
+    about.args(["--offline", "--manifest-path", manifest]);
     about.args(["--config", "packaging/about.toml", "packaging/third-party.hbs"]);
     run(about.arg("--output-file").arg(path))
         .context("packaging/about.toml says which licences are accepted")?;

@@ -28,11 +28,12 @@ enum Needed {
 }
 
 const ZIG: &str = "python3 -m venv target/dist-venv && \
-    target/dist-venv/bin/pip install cargo-zigbuild==0.24.1 ziglang==0.17.1";
+    target/dist-venv/bin/pip install cargo-zigbuild==0.24.1 maturin==1.16.0 ziglang==0.17.1";
 
 const TOOLS: &[Tool] = &[
     Tool { program: "cargo-zigbuild", kinds: &[], needed: Needed::ToMake, install: ZIG },
     Tool { program: "python-zig", kinds: &[], needed: Needed::ToMake, install: ZIG },
+    Tool { program: "maturin", kinds: &[Kind::Wheel], needed: Needed::ToMake, install: ZIG },
     Tool {
         program: "cargo-about",
         kinds: &[],
@@ -43,6 +44,7 @@ const TOOLS: &[Tool] = &[
     apt("tar", &[Kind::Tarball], Needed::ToMake, "tar"),
     apt("dpkg-deb", &[Kind::Deb], Needed::ToMake, "dpkg"),
     apt("zip", &[Kind::Windows], Needed::ToMake, "zip"),
+    apt("unzip", &[Kind::Wheel], Needed::ToMake, "unzip"),
     apt("x86_64-w64-mingw32-gcc", &[Kind::Windows], Needed::ToMake, "gcc-mingw-w64-x86-64"),
     apt("objdump", &[Kind::Tarball], Needed::ToCheck, "binutils"),
     apt("lintian", &[Kind::Deb], Needed::ToCheck, "lintian"),
