@@ -15,6 +15,7 @@ use crate::{BatchError, words};
 
 /// The kind of object that a path leads to, as far as it matters for reading and writing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(not(unix), allow(dead_code, reason = "only Unix tells these kinds apart"))]
 pub(crate) enum Kind {
     File,
     /// A FIFO, or a file descriptor of a FIFO. The value is the identity of the FIFO.
