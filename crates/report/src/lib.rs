@@ -56,7 +56,7 @@ impl Report {
         Ok(Self { dir: dir.to_owned(), work, benches, unreadable })
     }
 
-    /// Returns whether the directory has neither work nor results of benchmarks.
+    /// Returns whether the directory has neither work, finished tests nor results of benchmarks.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.work.is_none() && self.benches.is_empty()

@@ -71,7 +71,7 @@ impl Depth {
     #[must_use]
     pub fn estimate(self, is_gpu: bool) -> Duration {
         Duration::from_secs(match (is_gpu, self) {
-            (false, _) => 15,
+            (false, _) => 40,
             (true, Self::Quick) => 90,
             (true, Self::Thorough) => 660,
         })

@@ -110,7 +110,8 @@ pub(crate) enum Batch {
     /// a·b; in npy and raw files as wide as both operands together.
     #[command(after_help = MUL_EXAMPLES)]
     Mul(PairArgs),
-    /// a·b mod 2^w, where w is the width of the wider operand.
+    /// a·b mod 2^w, where w is the width of the wider operand: for text, that of the longest number of a
+    /// file, rounded up to a multiple of 32 bits.
     #[command(after_help = MULLO_EXAMPLES)]
     Mullo(PairArgs),
     /// a²; in npy and raw files twice as wide as a.

@@ -39,7 +39,7 @@ pub(crate) struct CollatzBenchArgs {
     #[arg(long, value_name = "COUNT", default_value_t = 16_384, value_parser = clap::value_parser!(u32).range(0..=1 << 24))]
     pub(crate) classes: u32,
 
-    /// Each class has 2^M numbers [default: such that all classes together take some seconds].
+    /// Each class has 2^M numbers [default: such that all classes together take some seconds, on the CPU half a minute].
     #[arg(long, value_name = "M", value_parser = clap::value_parser!(u32).range(16..=70))]
     pub(crate) class_bits: Option<u32>,
 
@@ -48,7 +48,7 @@ pub(crate) struct CollatzBenchArgs {
     #[arg(long, value_name = "A", value_parser = natural)]
     pub(crate) from: Option<u128>,
 
-    /// The interval has 2^M numbers [default: such that it takes some seconds]; 0 for none.
+    /// The interval has 2^M numbers [default: such that it takes some seconds, on the CPU half a minute]; 0 for none.
     #[arg(long, value_name = "M", value_parser = clap::value_parser!(u32).range(0..=70))]
     pub(crate) interval_bits: Option<u32>,
 

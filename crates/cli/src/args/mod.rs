@@ -268,7 +268,7 @@ pub(crate) enum Command {
     /// Check the arithmetic of this program on this machine.
     ///
     /// Compares every engine and every kind of batch and transform with slow, simple algorithms and
-    /// with known answers. With --device auto this covers the CPU (15 s to 2 minutes) and a GPU, if there
+    /// with known answers. With --device auto this covers the CPU (about 40 s on two cores) and a GPU, if there
     /// is one. On a GPU the quick cases of every suite take about 2 minutes when no kernel is compiled yet;
     /// --thorough runs all cases in about 11 minutes. Exit code 1 if a case fails.
     #[command(

@@ -18,7 +18,7 @@ shows the page of its directory while it works.";
 
 #[derive(Debug, Args)]
 pub(crate) struct ReportArgs {
-    /// The directory of warpint work, prp, ll or test, or one with results of benchmarks.
+    /// The directory of warpint work, of finished tests of prp, ll and test, or of results of benchmarks.
     #[arg(value_name = "DIR")]
     pub(crate) dir: PathBuf,
 

@@ -25,7 +25,8 @@ pub(crate) fn run(args: &ReportArgs) -> anyhow::Result<Exit> {
     let found = Report::of(dir)?;
     report::warn(found.unreadable().to_vec());
     if found.is_empty() {
-        let line = format!("{} has neither work nor results of benchmarks", dir.display());
+        let line =
+            format!("{} has neither work, finished tests nor results of benchmarks", dir.display());
         report::warn(vec![line]);
     }
     let page = found.page(Shown::File);

@@ -155,6 +155,9 @@ fn syntax(text: &str, byte: usize, message: &str) -> String {
     let name = line.split('=').next().unwrap_or_default().trim();
     match KEYS.iter().find(|key| key.name == name) {
         Some(key) if message == "duplicate key" => format!("{} is set a second time", key.name),
+        Some(key) if key.kind == Kind::Text => {
+            format!("not valid TOML: {} is a string in quotes, like {}", key.name, key.example)
+        }
         Some(key) => format!("not valid TOML: {message}; write it like {}", key.example),
         None => format!("not valid TOML: {message}"),
     }
@@ -306,9 +309,11 @@ mod tests {
     fn a_mistake_of_syntax_shows_how_its_key_is_written() {
         for text in ["device = cpu", "device = cuda:0\nthreads = 2", "\n device =\n"] {
             let said = mistake(text);
-            assert!(said.contains("not valid TOML: "), "{said}");
-            assert!(said.ends_with("; write it like device = \"cuda:0\""), "{said}");
+            let says = "not valid TOML: device is a string in quotes, like device = \"cuda:0\"";
+            assert!(said.ends_with(says), "{said}");
         }
+        let said = mistake("threads = two");
+        assert!(said.ends_with("; write it like threads = 8"), "{said}");
     }
 
     #[test]

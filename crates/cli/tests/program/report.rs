@@ -123,7 +123,7 @@ fn other_files_are_not_replaced_and_a_missing_directory_is_named() {
     assert!(!dir.path().join("r.html").exists());
     fs::create_dir(dir.path().join("empty")).unwrap();
     let ran = warpint(dir.path(), "report empty -o -");
-    let says = "warning: empty has neither work nor results of benchmarks\n";
+    let says = "warning: empty has neither work, finished tests nor results of benchmarks\n";
     assert_eq!((ran.code, ran.err.as_str()), (Some(0), says));
     assert!(checked(&ran.out).iter().any(|text| text.contains("has neither lists of work")));
 }

@@ -32,7 +32,8 @@ pub enum Logged {
     Started,
     /// A checkpoint was saved.
     Saved(Progress),
-    /// A check, the device or the disk failed, or a transform was too short. The test went on.
+    /// A check, the device or the disk failed, or a transform was too short, and the test went on; or an
+    /// assignment cannot be done.
     Trouble,
     /// Anything else.
     Other,
@@ -81,7 +82,9 @@ impl LogLine {
         if let Some(progress) = text.strip_prefix("saved iteration ").and_then(Progress::parse) {
             return Logged::Saved(progress);
         }
-        if TROUBLE.iter().any(|parts| has_in_order(text, parts)) {
+        // An assignment that cannot be done.
+        let is_failure = text.starts_with("error: ");
+        if is_failure || TROUBLE.iter().any(|parts| has_in_order(text, parts)) {
             return Logged::Trouble;
         }
         Logged::Other
@@ -294,6 +297,8 @@ mod tests {
             of("2026-01-02 03:04:05 cpu M127: saved iteration 7; "),
             Some(Logged::Saved(bare))
         );
+        let failed = "2026-01-02 03:04:05 worker 0: error: worktodo.txt, line 3: 4422 is not prime";
+        assert_eq!(of(failed), Some(Logged::Trouble));
         for other in ["saved iteration x; 1 of 2", "saved", "µ"] {
             assert_eq!(of(&format!("2026-01-02 03:04:05 a b: {other}")), Some(Logged::Other));
         }
