@@ -3,7 +3,9 @@
 //!
 //! The same commit, Rust toolchain and tools give the same bytes, wherever the checkout is: time
 //! stamps are those of the commit, names are sorted, owners and modes are fixed, and the program
-//! contains no paths of this machine.
+//! contains no paths of this machine. Only the bytes of the wheel depend on the path of the
+//! checkout: its crate is a workspace of its own, and cargo derives symbols of crates outside of
+//! a workspace from their paths.
 
 mod build;
 mod check;
