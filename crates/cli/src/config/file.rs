@@ -138,7 +138,7 @@ pub(super) fn parse(text: &str) -> Result<Vec<Setting>, Mistake> {
     let setting = |(name, value): (Spanned<String>, Spanned<Value>)| {
         let (of_name, of_value) = (name.span().start, value.span().start);
         let mistake_at = |start| move |what| Mistake::at(text, start, what);
-        let key = key_of(name.get_ref()).map_err(mistake_at(of_name))?;
+        let key = key_of(name.get_ref(), value.get_ref()).map_err(mistake_at(of_name))?;
         let value = value_of(key, value.get_ref()).map_err(mistake_at(of_value))?;
         let setting = Setting { key, value, line: Mistake::at(text, of_name, String::new()).line };
         work.map_or(Ok(()), |work| check(work, &setting)).map_err(mistake_at(of_value))?;
@@ -163,21 +163,23 @@ fn syntax(text: &str, byte: usize, message: &str) -> String {
     }
 }
 
-/// Returns the key of a name.
-fn key_of(name: &str) -> Result<&'static Key, String> {
+/// Returns the key of a name, which the file sets to `value`.
+fn key_of(name: &str, value: &Value) -> Result<&'static Key, String> {
     /// The least similarity of a name to the key that the message suggests.
     const SIMILAR: f64 = 0.7;
     if let Some(key) = KEYS.iter().find(|key| key.name == name) {
         return Ok(key);
     }
+    if value.is_table() {
+        return Err(format!("'{name}' is a table: write the keys of the file without tables"));
+    }
     let similar = KEYS.iter().map(|key| (strsim::jaro_winkler(key.name, name), key.name));
     let nearest = similar.max_by(|a, b| a.0.total_cmp(&b.0)).filter(|(near, _)| *near > SIMILAR);
-    let meant = nearest.map(|(_, key)| format!("; do you mean '{key}'?")).unwrap_or_default();
+    if let Some((_, key)) = nearest {
+        return Err(format!("unknown key '{name}': do you mean '{key}'?"));
+    }
     let known: Vec<_> = KEYS.iter().map(|key| key.name).collect();
-    let known = known.join(", ");
-    Err(format!(
-        "unknown key '{name}'{meant} (the keys of this version are {known}; there are no tables)"
-    ))
+    Err(format!("unknown key '{name}': the keys are {}", known.join(", ")))
 }
 
 /// Returns a value as the text that the option of its key has.
@@ -243,21 +245,18 @@ mod tests {
     #[test]
     fn a_mistake_is_one_line_with_its_place() {
         for (text, expected) in [
-            (
-                "devcie = 'cpu'",
-                "1:1: unknown key 'devcie'; do you mean 'device'? (the keys of this version are user, ",
-            ),
+            ("devcie = 'cpu'", "1:1: unknown key 'devcie': do you mean 'device'?"),
             (
                 "# x\n\n  checkpoint_interval = 5",
-                "3:3: unknown key 'checkpoint_interval'; do you mean 'checkpoint-interval'?",
+                "3:3: unknown key 'checkpoint_interval': do you mean 'checkpoint-interval'?",
             ),
-            ("[work]\nuser = 'a'", "1:2: unknown key 'work'; do you mean 'workers'?"),
             (
-                "zzz = 1",
-                "1:1: unknown key 'zzz' (the keys of this version are user, computer, device, ",
+                "[work]\nuser = 'a'",
+                "1:2: 'work' is a table: write the keys of the file without tables",
             ),
-            ("\"a\\nb\" = 1", "1:1: unknown key 'a\\nb' (the keys"),
-            ("\"\\u001b[31m\" = 1", "1:1: unknown key '\\u{1b}[31m' (the keys"),
+            ("zzz = 1", "1:1: unknown key 'zzz': the keys are user, computer, device, "),
+            ("\"a\\nb\" = 1", "1:1: unknown key 'a\\nb': the keys"),
+            ("\"\\u001b[31m\" = 1", "1:1: unknown key '\\u{1b}[31m': the keys"),
             ("device = 'é'\n", "1:10: device: 'é' is none of auto, cpu, cuda, cuda:N, sim, all"),
             ("# é\nengine = 'fft'", "2:10: engine: 'fft' is none of auto, exact, word, fp64, "),
             ("engine = ''", "1:10: engine: '' is none of auto, exact, "),

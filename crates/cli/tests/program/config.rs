@@ -178,7 +178,7 @@ fn a_mistake_ends_each_command_before_its_work() {
         for line in commands {
             let ran = warpint(dir.path(), line);
             assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""), "{line}: {ran:?}");
-            let says = format!("{name}:2:3: unknown key 'devcie'; do you mean 'device'?");
+            let says = format!("{name}:2:3: unknown key 'devcie': do you mean 'device'?");
             assert!(ran.error().contains(&says), "{line}: {ran:?}");
         }
         assert_eq!(warpint(dir.path(), "--no-config batch sqr a.txt -o r.txt -q").code, Some(0));
