@@ -81,3 +81,23 @@ impl Report {
         page::page(self, shown)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_name_of_a_directory_is_its_path_as_given_or_the_whole_path() {
+        let report =
+            |dir: &str| Report { dir: dir.into(), work: None, benches: vec![], unreadable: vec![] };
+        for given in ["a/b", "/a", "no/such"] {
+            assert_eq!(report(given).name(), given);
+        }
+        let here = std::env::current_dir().unwrap().canonicalize().unwrap();
+        assert_eq!(report(".").name(), here.display().to_string());
+        assert_eq!(report("..").name(), here.parent().unwrap().display().to_string());
+        // A directory that has gone.
+        assert_eq!(report("no/such/..").name(), "no/such/..");
+        assert!(report(".").is_empty());
+    }
+}

@@ -84,22 +84,14 @@ impl WorkDirectory {
         figures.push(counted(self.history.count, "test finished", "tests finished"));
         let primes = self.history.primes.len() as u64;
         figures.push(counted(primes, "prime or probable prime", "primes and probable primes"));
-        if let Some(rate) = self.tests_a_day() {
+        let tests = self.history.by_hour.values().sum();
+        if let Some(rate) = self.history.span.and_then(|span| tests_a_day(span, tests)) {
             figures.push((measured(rate), "tests a day, first to last result"));
         }
         let errors = self.logs.iter().flatten().filter(|line| log::is_trouble(line)).count();
         let [one, many] = ["error or recovery in the log", "errors and recoveries in the log"];
         figures.push(counted(errors as u64, one, many));
         figures
-    }
-
-    /// Returns the mean number of finished tests in a day, from the first result to the last one. Returns `None` for
-    /// less than an hour, which says little about a day.
-    fn tests_a_day(&self) -> Option<f64> {
-        let (first, last) = self.history.span?;
-        let tests = self.history.by_hour.values().sum::<u64>();
-        (last - first >= 3_600 && tests > 1)
-            .then(|| (tests - 1) as f64 * 86_400.0 / (last - first) as f64)
     }
 
     /// Writes the sections of the page.
@@ -112,6 +104,14 @@ impl WorkDirectory {
         finished::write(html, &self.history);
         log::write(html, &self.logs);
     }
+}
+
+/// Returns the mean number of finished tests in a day: 86,400·(tests − 1)/(last − first), where the first and the
+/// last result came at these times, in seconds. Returns `None` for less than an hour, which says little about a day.
+fn tests_a_day((first, last): (i64, i64), tests: u64) -> Option<f64> {
+    const HOUR: i64 = 3_600;
+    (last - first >= HOUR && tests > 1)
+        .then(|| (tests - 1) as f64 * 86_400.0 / (last - first) as f64)
 }
 
 /// Returns the numbers of the workers that have logs; `None` is the only worker.
@@ -160,4 +160,18 @@ pub(crate) fn table(
             });
         });
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tests_a_day_are_said_from_an_hour_on() {
+        assert_eq!(tests_a_day((1_000, 4_600), 3), Some(48.0));
+        assert_eq!(tests_a_day((0, 172_800), 21), Some(10.0));
+        for (span, tests) in [((1_000, 4_599), 3), ((0, 86_400), 1), ((5, 5), 0)] {
+            assert_eq!(tests_a_day(span, tests), None, "{span:?}");
+        }
+    }
 }
