@@ -98,29 +98,40 @@ pub(crate) fn run(options: &Options) -> Result<()> {
 
 fn make(place: &Place, kinds: &[Kind]) -> Result<()> {
     place.empty_stage()?;
-    // The man pages and completions of every package but the wheel come from the program for Linux.
-    let has_papers = kinds.iter().any(|kind| *kind != Kind::Wheel);
-    let linux = || {
-        let linux = build::program(place, Platform::Linux)?;
-        Ok::<_, anyhow::Error>((papers::make(place, &linux)?, linux))
-    };
-    let linux = has_papers.then(linux).transpose()?;
-    for &kind in kinds {
-        let out = place.output.join(kind.file_name());
-        match (kind, &linux) {
-            (Kind::Tarball, Some((papers, linux))) => tarball::make(place, linux, papers, &out),
-            (Kind::Deb, Some((papers, linux))) => deb::make(place, linux, papers, &out),
-            (Kind::Windows, Some((papers, _))) => {
-                let windows = build::program(place, Platform::Windows)?;
-                zip::make(place, &windows, papers, &out)
-            }
-            (Kind::Wheel, _) | (_, None) => wheel::make(place, &out),
-        }
-        .with_context(|| format!("cannot make {}", out.display()))?;
-        let size = std::fs::metadata(&out)?.len();
-        println!("{}: {:.2} MB", out.display(), size as f64 / 1e6);
+    if kinds.iter().any(|kind| *kind != Kind::Wheel) {
+        make_of_program(place, kinds)?;
+    }
+    if kinds.contains(&Kind::Wheel) {
+        made(place, Kind::Wheel, |out| wheel::make(place, out))?;
     }
     sums(place)
+}
+
+/// Makes the packages that contain the program. Their man pages and completions come from the program for Linux.
+fn make_of_program(place: &Place, kinds: &[Kind]) -> Result<()> {
+    let linux = build::program(place, Platform::Linux)?;
+    let papers = papers::make(place, &linux)?;
+    for &kind in kinds {
+        match kind {
+            Kind::Tarball => made(place, kind, |out| tarball::make(place, &linux, &papers, out))?,
+            Kind::Deb => made(place, kind, |out| deb::make(place, &linux, &papers, out))?,
+            Kind::Windows => {
+                let windows = build::program(place, Platform::Windows)?;
+                made(place, kind, |out| zip::make(place, &windows, &papers, out))?;
+            }
+            Kind::Wheel => {}
+        }
+    }
+    Ok(())
+}
+
+/// Makes a package by `make`, and prints its size.
+fn made(place: &Place, kind: Kind, make: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
+    let out = place.output.join(kind.file_name());
+    make(&out).with_context(|| format!("cannot make {}", out.display()))?;
+    let size = std::fs::metadata(&out)?.len();
+    println!("{}: {:.2} MB", out.display(), size as f64 / 1e6);
+    Ok(())
 }
 
 /// Writes SHA256SUMS for all packages of this version in the output folder.
